@@ -177,7 +177,7 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     )
     async def offered(search: str, _typed: str) -> Any:
         recordings, jobs = await asyncio.to_thread(lambda: (feeds.recordings(), feeds.jobs()))
-        options = run_options(recordings, jobs, feeds.dropped_here(), is_replay=feeds.is_replay)
+        options = run_options(recordings, jobs, feeds.dropped_here(), live=feeds.live_name)
         run = state_of(search).get("run") or "live"
         if all(option["value"] != run for option in options):
             options.append({"label": run, "value": run})  # an old one, or none: a value that is not offered is dropped

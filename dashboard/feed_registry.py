@@ -73,11 +73,16 @@ class _CachedView(NamedTuple, Generic[View]):
     value: View
 
 
+MACHINE = "live: this machine, now"
+"""What the live run is called where nothing was named."""
+
+
 class FeedRegistry:
     """Feeds by name. `read` may be called from any thread; `wait_for_change` belongs to the server's loop."""
 
-    def __init__(self, settings: Settings, live: Feed) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, live: Feed, live_name: str = MACHINE) -> None:
+        """`live_name`: of the live run, by what is watched."""
+        self.settings, self.live_name = settings, live_name
         self._runs, self._live = RunService(settings), live
         self._alerts = AlertService(settings)
         self.dropped = DroppedLogs(settings, self._changed, self._forget)

@@ -158,11 +158,11 @@ def run_options(
     jobs: Sequence[JobCard] = (),
     dropped: Sequence[tuple[str, str]] = (),
     *,
-    is_replay: bool = False,
+    live: str,
 ) -> list[dict[str, str]]:
-    """Options of the run picker: live (or what is played in its place), logs that were dropped into this browser, jobs
-    of several logs, recordings by age."""
-    options = [{"label": "the demo, played" if is_replay else "live: this machine, now", "value": "live"}]
+    """Options of the run picker: the live run under its name, logs that were dropped into this browser, jobs of several
+    logs, recordings by age."""
+    options = [{"label": live, "value": "live"}]
     options += [{"label": f"{name}  dropped here", "value": run} for run, name in dropped]
     options += [{"label": card.name, "value": card.id} for card in jobs if card.id.startswith(PREFIX)]
     for row in rows[:RUNS_OFFERED]:

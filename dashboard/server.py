@@ -41,17 +41,18 @@ def serve(
     port: int,
     prefix: str,
     roots: Sequence[str] | None,
+    shown: str,
     opened: Callable[[str], None],
 ) -> None:
     """Serve; returns after SIGINT or SIGTERM. `roots` are caches that were named, None: list none of this machine.
-    `opened` is told the address.
+    `shown`: what `feed` is called among the runs. `opened` is told the address.
 
     Raises UsageError for a taken port.
     """
     listener = _listener(host, port)
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECTED_AFTER)
-    feeds = FeedRegistry(settings, feed)
+    feeds = FeedRegistry(settings, feed, shown)
     caches = DashboardCaches(settings, roots, feeds.notify)
     fleet = DashboardFleet(settings)
     feeds.start()

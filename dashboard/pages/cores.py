@@ -265,7 +265,8 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
 
     @app.callback(Output("cores-with", "options"), Output("cores-with", "value"), Input("url", "search"))
     async def runs(search: str) -> Any:
-        return run_options(await asyncio.to_thread(feeds.recordings)), state_of(search).get("with")
+        rows = await asyncio.to_thread(feeds.recordings)
+        return run_options(rows, live=feeds.live_name), state_of(search).get("with")
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

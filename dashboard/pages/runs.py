@@ -265,7 +265,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     async def documents(search: str, prefix: str) -> Any:
         state, rows = state_of(search), await asyncio.to_thread(feeds.recordings)
         others = others_of(state)
-        return comparison_link(prefix, state.get("run", LIVE), others), run_options(rows), others
+        return comparison_link(prefix, state.get("run", LIVE), others), run_options(rows, live=feeds.live_name), others
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

@@ -67,6 +67,7 @@ def _serve(settings: Settings, number: int) -> int:
         port=number,
         prefix="/",
         roots=None,
+        shown="the demo, played",
         opened=lambda address: log_stderr(f"neurontop: {address}  (Ctrl-C ends)"),
     )
     return 0

@@ -96,9 +96,22 @@ def execute(arguments: argparse.Namespace) -> int:
             port=arguments.port,
             prefix=_prefix(arguments.prefix),
             roots=cache_roots(arguments.paths),
+            shown=_shown(arguments.paths, arguments.job or ""),
             opened=lambda address: _opened(address, to_know),
         )
     return 0
+
+
+def _shown(paths: Sequence[str], job: str) -> str:
+    """What pages call the run that is watched: by what was named, else by this machine."""
+    from neuron_top.dashboard.feed_registry import MACHINE
+    from neuron_top.services.feeds import bucket_paths
+
+    buckets = bucket_paths(paths)
+    named = ["standard input" if path == "-" else Path(path).name or path for path in paths if path not in buckets]
+    if job or not named:
+        return f"job {job}" if job else MACHINE
+    return named[0] if len(named) == 1 else f"{named[0]} and {len(named) - 1} more"
 
 
 def _opened(address: str, to_know: Sequence[str]) -> None:

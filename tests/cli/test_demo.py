@@ -57,10 +57,9 @@ def test_nothing_of_the_demo_is_called_live_on_the_web() -> None:
     with demo_settings(Settings()) as settings:
         feed = demo_feed(settings)
         feed.show(feed.clock.end)
-        feeds = FeedRegistry(settings, feed)
+        feeds = FeedRegistry(settings, feed, "the demo, played")
         assert feeds.pulse(LIVE)[1:] == ("replay", "replay")
-        assert run_options((), (), is_replay=feeds.is_replay)[0]["label"] == "the demo, played"
-    assert run_options(())[0]["label"].startswith("live")
+        assert run_options((), (), live=feeds.live_name)[0]["label"] == "the demo, played"
 
 
 def test_the_demo_shows_what_its_job_printed() -> None:

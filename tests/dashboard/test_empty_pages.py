@@ -70,4 +70,4 @@ def test_recent_jobs_say_why_they_failed_and_when_they_ran() -> None:
     text = written(idle_panel(overview(Run(), START), [*rows[:-1], failed]))
     assert "out of device memory" in text
     assert " ago" in text
-    assert run_options(rows)[1]["label"].startswith(rows[0].name), "what somebody called it stands first"
+    assert run_options(rows, live="")[1]["label"].startswith(rows[0].name), "what somebody called it stands first"

@@ -35,6 +35,7 @@ def test_while_it_serves_threads_take_short_turns_and_cycles_are_looked_for_seld
             port=0,
             prefix="/",
             roots=(),
+            shown="",
             opened=lambda _: None,
         )
     finally:
@@ -54,6 +55,7 @@ def test_a_port_that_is_in_use_is_named_with_the_way_to_a_free_one(tmp_path: Pat
             port=taken.getsockname()[1],
             prefix="/",
             roots=(),
+            shown="",
             opened=lambda _: None,
         )
 
