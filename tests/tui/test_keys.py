@@ -164,8 +164,8 @@ WAYS_TO_AN_ANSWER = {
     "the first screen": ("overview", ("w",), feeds.module(3)),
     "a line of the log": ("logs", ("home", *["down"] * 4, "w"), feeds.module(4)),
     "a recording": ("runs", ("down", "w"), f"{feeds.module(7)} of 20260921-101500-aaaa"),
-    "a cache entry": ("cache", ("down", "down", "w"), feeds.module(3)),
-    "its page": ("cache", ("down", "down", "enter", "w"), feeds.module(3)),
+    "a cache entry": ("cache", ("down", "down", "down", "w"), feeds.module(3)),
+    "its page": ("cache", ("down", "down", "down", "enter", "w"), feeds.module(3)),
 }
 
 
@@ -660,3 +660,36 @@ async def test_a_page_says_how_much_is_below_and_shows_all_of_it_at_its_end() ->
         assert shown[-1] == f"  ↓ {len(lines) - height + 1} more lines"
         await pilot.press("G")
         assert page.draw(80, height)[-1].text.rstrip() == lines[-1]
+
+
+async def test_entries_that_nobody_sorted_come_by_size_behind_those_that_are_no_hits() -> None:
+    async with running("cache") as (app, pilot):
+        await pilot.press("x")
+        states = [(row.state, row.bytes) for row in table(app).order.rows]
+        assert states == [
+            ("compiling", 40_000),
+            ("failed", 9_000),
+            ("hit", 2_500_000_000),
+            ("hit", 700_000_000),
+            ("hit", 3_400_000),
+        ]
+
+
+async def test_s_goes_through_the_columns_that_there_are_and_says_by_which() -> None:
+    async with running("cache") as (app, pilot):
+        said = []
+        for _ in range(7):
+            await pilot.press("s")
+            said.append(app.screen.query_one(KeyBar).draw(300, 1)[0].text.rpartition("  ")[2].strip())
+        assert said == [
+            *(f"sorted by {title}" for title in ("State", "Size", "Used", "Compiled in", "Module", "Failure or lock")),
+            "in the table's own order",
+        ]
+
+
+async def test_the_reverse_of_no_order_is_refused_in_words() -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("S")
+        assert "sort by a column first" in app.screen.query_one(KeyBar).draw(120, 1)[0].text
+        await pilot.press("s", "S")
+        assert table(app).reversed

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, bar, cells_in, fit_start, rule, without_backticks
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
-from neuron_top.tui.widgets.table import Cell, Column
+from neuron_top.tui.widgets.table import NEVER, Cell, Column
 from neuron_top.units import age_text, bytes_text, counted, duration_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import NO_CACHES, OWN_CACHES, EntryRow, EntryTable
@@ -24,8 +24,6 @@ Mark = Callable[[str], bool]
 _LEAST_PATH = 12
 _SHORT: dict[str, str] = {State.HIT_LEFTOVER_LOCK: "leftover-lock", State.PUBLISHED_UNMARKED: "unmarked"}
 """States that are longer than their column, by a part of them that a filter finds; the last line has them whole."""
-NEVER = 1_000_000
-"""A table width that no terminal has: a column that a tree does not need."""
 
 
 def state_sign(theme: Theme, state: str) -> tuple[str, Style]:

@@ -23,7 +23,7 @@ from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.ui_state import TableState
 from neuron_top.tui.widgets.render_widget import RenderWidget
-from neuron_top.tui.widgets.table import Table
+from neuron_top.tui.widgets.table import NEVER, Table
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key
@@ -141,9 +141,10 @@ class CacheScreen(TableScreen):
     def _show_rows(self) -> None:
         """Heads and the entries that are not folded; everything that matches while a filter holds.
 
-        Among entries those that are no hits come first: of fifty thousand, these are what somebody looks for.
+        Among entries those that are no hits come first: of fifty thousand, these are what somebody looks for. Then the
+        largest, as on the web: in the order in which a disk lists them, a new entry came in anywhere.
         """
-        entries = sorted(self._view.rows, key=lambda row: row.state in HITS)
+        entries = sorted(self._view.rows, key=lambda row: (row.state in HITS, -row.bytes, row.module))
         rows: list[Item] = list(entries)
         heads = compiler_rows(self._view)
         self._head_order = {head.key: index for index, head in enumerate(heads)}
@@ -183,7 +184,7 @@ class CacheScreen(TableScreen):
         """Tree or flat table."""
         self._flat = not self._flat
         column = self.table.sorted_by
-        if column is not None and self._columns()[column].least == entry_rows.NEVER:
+        if column is not None and self._columns()[column].least == NEVER:
             self.table.sort(None)  # a tree does not show the column that the rows were sorted by
         self._show_rows()
 

@@ -71,10 +71,14 @@ class TableScreen(LiveScreen):
 
     def action_sort(self) -> None:
         """The next column."""
-        self.notice(f"sorted by {self.table.sort_next()}")
+        title = self.table.sort_next()
+        self.notice(f"sorted by {title}" if title else "in the table's own order")
 
     def action_reverse(self) -> None:
         """The reverse order."""
+        if self.table.sorted_by is None:
+            self.notice("sort by a column first (s)")
+            return
         self.table.sort(self.table.sorted_by, not self.table.reversed)
 
     def on_opened(self, message: Opened) -> None:

@@ -22,6 +22,10 @@ _LEAST_ROWS = 6
 """A table of fewer lines has no room for one about the chosen row."""
 
 
+NEVER = 1_000_000
+"""The `least` of a column that is not shown at all now: a table width that no terminal has."""
+
+
 class Column(NamedTuple):
     """One column. `width` in cells; with `grow` it shares what is left.
 
@@ -176,11 +180,11 @@ class Table(Lines, Generic[Row], can_focus=True):
                 self.sort(index, reverse)
 
     def sort_next(self) -> str:
-        """Sort by the next column that can be; returns its name."""
-        able = [None, *(index for index, column in enumerate(self.columns) if column.sort)]
-        index = able[(able.index(self.sorted_by) + 1) % len(able)]
-        self.sort(index)
-        return "as they came" if index is None else self.columns[index].title
+        """Sort by the next column that can be; returns its name, "" for the order of the view."""
+        able = [None, *(at for at, column in enumerate(self.columns) if column.sort and column.least < NEVER)]
+        at = able.index(self.sorted_by) if self.sorted_by in able else 0
+        self.sort(able[(at + 1) % len(able)])
+        return self.sorted_title
 
     def filter(self, query: str, keep: Callable[[str], bool] | None) -> None:
         """Keep the rows whose text passes."""
