@@ -72,14 +72,14 @@ GRAPH_COLUMNS = tuple(
         _explained(number("seconds", "Compile time", "seconds", 120, minWidth=80), "compile time"),
         number("elapsed", "Elapsed", "seconds", 95, minWidth=76),
         _explained(number("left", "Time left", "seconds", 105, minWidth=76), "time left"),
-        column("who", "Worker", 125, minWidth=64),
+        column("who", "Worker", 125, minWidth=112),
         _explained(number("lookups", "Lookups", width=100, minWidth=70), "lookup"),
         _explained(number("hits", "Hits", width=70, minWidth=50), "hit"),
         _explained(number("misses", "Misses", width=80, minWidth=60), "miss"),
         number("failures", "Failures", width=85, minWidth=70),
         _explained(number("wait", "Waited", "seconds", 90, minWidth=76), "waited"),
         _explained(number("bytes", "Artifact", "bytes", 100, minWidth=76), "artifact"),
-        column("message", "Failure", 60, flex=260),
+        column("message", "Failure", 150, flex=260),
     )
 )  # fmt: skip
 """What fits into 1024 pixels, on narrower screens without those that `grids.js` names; operators, compiler and the rest

@@ -215,6 +215,11 @@ def test_a_narrow_page_shows_what_tells_graphs_apart_and_whole_durations_of_phas
         assert seen.page.evaluate(CUT, "#compile-grid .ag-row[row-id*='+'] [col-id=state]") == 0
         graphs = seen.page.locator("#compile-grid .ag-cell[col-id=graph]").all_inner_texts()
         assert module(3).removeprefix("MODULE_") in graphs
+        seen.page.set_viewport_size({"width": 800, "height": 900})
+        seen.page.wait_for_selector("#compile-grid .ag-header-cell[col-id=message]")
+        seen.page.wait_for_function(FITS, arg="#compile-grid")
+        assert seen.page.locator("#compile-grid .ag-header-cell[col-id=message]").bounding_box()["width"] >= 150
+        assert seen.page.locator("#compile-grid .ag-header-cell[col-id=who]").bounding_box()["width"] >= 112
         seen.page.goto(f"{served.address}cache")
         seen.page.wait_for_selector("#cache-grid .ag-row .ag-cell[col-id=module]")
         assert not seen.text("#cache-grid .ag-row .ag-cell[col-id=module]").startswith("MODULE_")
