@@ -11,7 +11,6 @@ from dash import dcc, html
 from neuron_top.dashboard.components import attributes, note, table, text_block
 from neuron_top.dashboard.guard import current_permission, why_not_act
 from neuron_top.dashboard.permissions import action_permission
-from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.plan import (
@@ -25,6 +24,7 @@ from neuron_top.views.plan import (
     plan_head,
     reason_text,
     step_rows,
+    title_of,
 )
 from neuron_top.views.plan_sentences import progress_parts
 
@@ -33,7 +33,7 @@ STEPS_SHOWN = 40
 
 def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
     """All plans of one act: their sum first, a line for each, the whole text of each below."""
-    title = action_of(executions[0].plan.verb).title
+    title = title_of(*(execution.plan for execution in executions))
     several = len(executions) > 1
     waiting = any(execution.state is PlanState.PLANNED for execution in executions)
     parts: list[Any] = [html.H2(f"{title.capitalize()}: {_state(executions)}")]

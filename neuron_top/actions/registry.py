@@ -192,7 +192,7 @@ ACTIONS: tuple[CacheAction, ...] = (
                 commands={"evict": "free disk: by size, free space, age, compiler, state or name; undoable"},
                 fleet="evict", fleet_help="evict entries on chosen nodes (undoable)"),
     CacheAction(verb=Verb.SLIM, title="evict artifacts", help="evict artifacts and keep graphs and flags", key="z",
-                label="slim", button="Evict artifacts (keep graphs)", planner=_slim, per_compiler=True,
+                label="keep graph", button="Evict artifacts (keep graphs)", planner=_slim, per_compiler=True,
                 option="evict --keep-graph"),
     CacheAction(verb=Verb.COMPILE, title="compile again now", help="compile failures again now",
                 button="Compile failures now", planner=_compile, executor=ActionExecutor.COMPILERS, folders_only=True,

@@ -56,7 +56,7 @@ class Key(NamedTuple):
 
 _UNPLANNED = {"pin": "pin", "restore": "undo"}
 """Actions of the cache screen for verbs that need no plan."""
-_NOT_IN_FOOTER = ("slim", "undo")
+_NOT_IN_FOOTER = ("keep graph", "undo")
 """Labels of cache actions that are left to the help page: the bottom line has no room for all."""
 
 KEYS = (

@@ -17,6 +17,7 @@ from neuron_top.actions.registry import action_of
 from neuron_top.actions.verb import Verb
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.plan_sentences import (
+    UNDONE_BY,
     caveat_texts,
     describe,
     detail_text,
@@ -55,7 +56,7 @@ class PlanLine(msgspec.Struct, frozen=True):
 class PlanStepRow(msgspec.Struct, frozen=True, kw_only=True):
     """One step in parts, for a page that lays them out."""
 
-    action: Action
+    action: str
     size: str
     """What it frees or copies; "" where that is no measure of it."""
     path: str
@@ -78,6 +79,12 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     recent_seconds: float
 
 
+def title_of(*plans: Plan) -> str:
+    """What the plans of an act do, in words: an eviction that keeps the graphs is not the one that takes entries."""
+    verb, does = plans[0].verb, {step.action for plan in plans for step in plan.steps}
+    return action_of(Verb.SLIM if verb is Verb.EVICT and does == {Action.SLIM} else verb).title
+
+
 def choice_text(plan: Plan) -> str:
     """What a button says: `Evict: 12 steps, 3.4 GiB`."""
     count = len(plan.steps)
@@ -85,7 +92,7 @@ def choice_text(plan: Plan) -> str:
         return f"Compile now: {many_text(count, 'graph')}"
     if plan.verb is Verb.RETRY:
         return f"Retry on the next run: {many_text(count, 'failure')}"
-    return f"{action_of(plan.verb).title.capitalize()}: {many_text(count, 'step')}, {bytes_text(plan.frees)}"
+    return f"{title_of(plan).capitalize()}: {many_text(count, 'step')}, {bytes_text(plan.frees)}"
 
 
 def many_text(count: int, word: str) -> str:
@@ -140,7 +147,7 @@ def lines_behind_steps(plan: Plan, most: int | None = None) -> list[PlanLine]:
 def plan_head(plan: Plan) -> Iterator[PlanLine]:
     """What the plan would do; with the reason where it is refused or has no steps."""
     criteria = f": {plan.policy}" if plan.policy else ""
-    yield PlanLine(LineKind.HEADING, f"plan {plan.identity}: {action_of(plan.verb).title} in {plan.root}{criteria}")
+    yield PlanLine(LineKind.HEADING, f"plan {plan.identity}: {title_of(plan)} in {plan.root}{criteria}")
     if plan.is_refused:
         yield PlanLine(LineKind.REFUSAL, f"refused: {refusal_text(plan)}")
     if not plan.steps:
@@ -212,6 +219,10 @@ def step_text(step: Step, now: float) -> str:
     return _row_text(_step_row(step, now))
 
 
+_STEP_WORDS = {Action.SLIM: "keep graph"}
+"""Steps whose names in plan files say nothing to a person who did not write them."""
+
+
 def _row_text(row: PlanStepRow) -> str:
     return f"  {row.action:<10} {row.size:>9}  {row.path}  {row.facts}{': ' if row.facts else ''}{row.reason}"
 
@@ -228,7 +239,7 @@ def _step_row(step: Step, now: float) -> PlanStepRow:
         words.append(f"took {took} to compile" + (f" ({step.rebuild_from})" if step.rebuild_from else ""))
     size = bytes_text(step.copies if step.action is Action.COPY else step.frees)
     return PlanStepRow(
-        action=step.action,
+        action=_STEP_WORDS.get(step.action, step.action),
         size="" if step.action is Action.COMPILE else size,
         path=step.path,
         facts=", ".join(words),
@@ -307,8 +318,8 @@ def outcome_with_texts(outcome: Outcome) -> Outcome:
     return msgspec.structs.replace(outcome, refused=refused, undo=undo_text(outcome))
 
 
-def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
-    """What happened: done, refused with reasons, where it lies and how to undo it."""
+def outcome_lines(outcome: Outcome, most: int | None = None, here: str = "") -> list[PlanLine]:
+    """What happened: done, refused with reasons, where it lies and how to undo it; `here`: how in this front end."""
     state = "interrupted after" if outcome.interrupted else "done:"
     there = f"{count_text(outcome.there)} copied by another meanwhile" if outcome.there else ""
     facts = ", ".join(filter(None, (many_text(outcome.done, "step"), moved_text(outcome), there)))
@@ -319,6 +330,8 @@ def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
     if most is not None and len(outcome.refused) > most:
         lines.append(PlanLine(LineKind.MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
     how = undo_text(outcome)
+    if here and how.startswith(UNDONE_BY):
+        how = f"{UNDONE_BY}{here}, or {how.removeprefix(UNDONE_BY)}"
     lines += [PlanLine(LineKind.CAVEAT, how)] if how else []
     return lines
 
@@ -345,7 +358,7 @@ def act_sum(plans: Sequence[Plan]) -> str:
 def act_choice(plans: Sequence[Plan]) -> str:
     """The text of the button that executes several plans: `Evict: 51 entries, 693 MiB`."""
     steps, size = sum(len(plan.steps) for plan in plans), bytes_text(sum(plan.frees for plan in plans))
-    return f"{action_of(plans[0].verb).title.capitalize()}: {counted(steps, 'entry', 'entries')}, {size}"
+    return f"{title_of(*plans).capitalize()}: {counted(steps, 'entry', 'entries')}, {size}"
 
 
 def _free_afterwards(plans: Sequence[Plan]) -> int | None:

@@ -291,8 +291,9 @@ def moved_text(outcome: Outcome) -> str:
     return MOVED[where].format(moved=bytes_text(outcome.moved_bytes), freed=bytes_text(outcome.freed_bytes))
 
 
+UNDONE_BY = "undo: "
 UNDO = {
-    True: "undo: neurontop cache restore {plan} {root}",
+    True: UNDONE_BY + "neurontop cache restore {plan} {root}",
     False: "this bucket keeps no versions: it cannot be undone",
 }
 """By whether a restore can bring back what was taken away."""

@@ -260,6 +260,21 @@ async def test_each_key_plans_and_carries_out_its_act(
     assert caches.everything(place) == before
 
 
+async def test_an_eviction_that_keeps_the_graphs_is_called_so_and_its_end_names_the_key_that_undoes_it(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "cache"
+    states.entry_in(place, State.HIT)
+    async with cache_screen(place) as (app, pilot):
+        await press(app, pilot, "M", "z")
+        text = "\n".join(line.text for line in page(app).lines)
+        assert f": evict artifacts in {place}" in text
+        assert "  keep graph " in text
+        assert "Evict artifacts: 1 step" in page(app).query_one("#choice", RenderWidget).render_line(0).text
+        await press(app, pilot, "right", "enter")
+        assert "undo: U on the Cache screen, or neurontop cache restore" in page(app).lines[-1].text
+
+
 @pytest.mark.parametrize(
     ("there", "found"),
     [

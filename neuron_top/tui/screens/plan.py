@@ -16,7 +16,7 @@ from textual.events import Key
 from textual.strip import Strip
 from textual.widget import Widget
 
-from neuron_top.services.caches import CacheService, action_of
+from neuron_top.services.caches import CacheService
 from neuron_top.services.confirmation import EXCLUSIVE_WORD, ForcedUnlockPrompt, needs_statement
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.tui.drawing import Line, rule
@@ -28,7 +28,7 @@ from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
 from neuron_top.views.model import Run
-from neuron_top.views.plan import LineKind, PlanLine
+from neuron_top.views.plan import LineKind, PlanLine, title_of
 from neuron_top.views.plan_sentences import progress_parts, refusal_text
 
 _PROGRESS_STEPS = 64
@@ -85,7 +85,7 @@ class PlanPage(LiveScreen):
     def lines(self) -> Sequence[PlanLine]:
         """The plan, or its outcome."""
         if self.execution.outcome is not None:
-            return plan_view.outcome_lines(self.execution.outcome)
+            return plan_view.outcome_lines(self.execution.outcome, here="U on the Cache screen")
         if self.execution.state is PlanState.FAILED:
             return [PlanLine(LineKind.REFUSAL, f"nothing was done: {self.execution.message}")]
         return plan_view.preview_lines(self.execution.plan)
@@ -239,7 +239,7 @@ class PlanPage(LiveScreen):
             hint = "nothing is done yet" if self.can_act or self.asks_exclusive else "esc closes"
         elif self.is_working:
             hint = "esc stops before the next step"
-        strips = [rule(theme, width, action_of(self.execution.plan.verb).title, hint)]
+        strips = [rule(theme, width, title_of(self.execution.plan), hint)]
         return strips + [
             Line(theme, width).put(text, _style(theme, line.kind)).strip()
             for line in self.lines
