@@ -323,7 +323,8 @@ def _compiled(view: Overview) -> str:
     """How many graphs were met, and where they came from."""
     card = view.compile
     if not card.total:
-        return f"{counted(view.header.workers, 'worker')}, nothing printed yet" if view.header.workers else ""
+        yet = "nothing printed yet" if view.header.last_line is None else "no graph and no step yet"
+        return f"{counted(view.header.workers, 'worker')}, {yet}" if view.header.workers else ""
     return graph_words(card, GRAPH_ENDED)
 
 

@@ -66,6 +66,17 @@ def test_training_reports_progress_and_remaining_time() -> None:
     assert (late.freshness, freshness_text(late)) == (Freshness.LATE, "last heard 1 m ago")
 
 
+def test_a_job_that_printed_no_step_and_named_no_graph_has_not_printed_nothing() -> None:
+    feed = StillFeed(job(), now=START + 9)
+    assert feed.read(overview_reason) == "4 workers, nothing printed yet"
+    feed.push(ev.OutputGrew(path="/jobs/train.log", end=40, lines=1, seen=START + 8, source="log:/jobs/train.log"))
+    assert feed.read(overview_reason) == "4 workers, no graph and no step yet"
+
+
+def overview_reason(run: Run, now: float) -> str:
+    return verdict(overview(run, now)).reason
+
+
 def test_compiling_waiting_and_serving_are_distinguished() -> None:
     began = ev.CompileBegan(module="MODULE_1+a", pid=1, rank=0, at=NOW, source=LOG)
     waits = ev.LockWaited(module="MODULE_1+a", pid=2, rank=1, at=NOW, source=LOG)
