@@ -6,13 +6,13 @@ import contextlib
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.inductor_folder import inductor_folder
+from tests.warm_python import warm_python
 
 STRANGER = 65534
 """`nobody`: owns nothing of ours."""
@@ -78,7 +78,7 @@ def result_of(program: str, change: str, tmp_path: Path, **environ: str) -> tupl
     work = inductor_folder(tmp_path / "inductor")
     root = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "root"), "TORCHINDUCTOR_CACHE_DIR": str(work)}
     done = subprocess.run(
-        [sys.executable, "-c", program, change],
+        [*warm_python(), "-c", program, change],
         capture_output=True,
         text=True,
         check=False,

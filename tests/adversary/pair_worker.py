@@ -16,6 +16,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -72,6 +73,7 @@ class Partitioner(CustomPartitionerFn):
 
 def main() -> None:
     """Serve until end of input."""
+    warnings.simplefilter("ignore")
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     tasks = {"keys": keys, "run": run}

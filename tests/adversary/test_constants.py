@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 from neuron_top.compile.graphs import copying, graph_file, hashing  # noqa: E402
 from tests.inductor_folder import inductor_folder  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 PROGRAM = """
 import sys, torch
@@ -53,7 +53,7 @@ def run(number: int, tmp_path: Path) -> str:
     work = inductor_folder(tmp_path / "inductor")
     root = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "root"), "TORCHINDUCTOR_CACHE_DIR": str(work)}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(number)],
+        [*warm_python(), "-c", PROGRAM, str(number)],
         capture_output=True,
         text=True,
         check=False,

@@ -13,7 +13,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,6 +26,7 @@ pytest.importorskip("torch")
 from tests.adversary import attacker
 from tests.adversary.pair_programs import Program, changed, program
 from tests.inductor_folder import inductor_folder
+from tests.warm_python import warm_python
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(24 * 3600)]
 
@@ -49,7 +49,7 @@ class Worker:
         }
         with open(root / "said", "ab") as said:
             self._process = subprocess.Popen(
-                [sys.executable, "-W", "ignore", "-m", "tests.adversary.pair_worker"],
+                [*warm_python(), "-m", "tests.adversary.pair_worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=said,

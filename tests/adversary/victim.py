@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.warm_python import warm_python
+
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("sine", "cosine", "training")
 
@@ -70,7 +72,7 @@ def started(root: Path, folder: Path, inductor: Path, **environ: str) -> Iterato
     with (
         said.open("w") as errors,
         subprocess.Popen(
-            [sys.executable, "-m", "tests.adversary.victim"],
+            [*warm_python(), "-m", "tests.adversary.victim"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(600), pytest.mark.xdist_group("compiles")]
 
 from neuron_top.compile.torch import before_trace  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 SAMPLING = """
 import torch
@@ -43,7 +43,7 @@ print(counters["inductor"]["apply_gumbel_max_trick"], own_code.foreign(), torch_
 
 def run(script: str, **variables: str) -> tuple[str, str]:
     """What a fresh process prints at its end, and what it said."""
-    command = [sys.executable, "-c", script]
+    command = [*warm_python(), "-c", script]
     done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1], done.stderr

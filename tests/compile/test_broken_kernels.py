@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(900), pytest.mark.xdist_gro
 
 from neuron_top.compile.graphs import broken_kernels  # noqa: E402
 from tests.inductor_folder import inductor_folder  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 TRAIN = """
 import torch
@@ -31,7 +31,7 @@ def test_a_kernel_that_cannot_be_loaded_is_written_anew(left: bytes, tmp_path: P
     def run(root: str) -> str:
         places = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / root), "TORCHINDUCTOR_CACHE_DIR": str(work)}
         environ = {**os.environ, **places, "OMP_NUM_THREADS": "1"}
-        done = subprocess.run([sys.executable, "-c", TRAIN], capture_output=True, text=True, check=False, env=environ)
+        done = subprocess.run([*warm_python(), "-c", TRAIN], capture_output=True, text=True, check=False, env=environ)
         assert "trained" in done.stdout, done.stderr
         return done.stderr
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tests.inductor_folder import inductor_folder  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
 
@@ -147,7 +147,7 @@ def test_convolutions_give_the_results_of_inductor_cold_and_warm(tmp_path: Path)
     entries: list[set[str]] = []
     for more in ({}, {}, {"NEURONTOP_SKIP_TRACE": "0"}):
         job = subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=environment | more, capture_output=True, text=True, timeout=600
+            [*warm_python(), "-c", PROGRAM], env=environment | more, capture_output=True, text=True, timeout=600
         )
         assert "as Inductor" in job.stdout, job.stderr
         assert "compiled in the job" not in job.stderr + job.stdout

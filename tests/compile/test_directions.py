@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import pytest
 
 pytest.importorskip("torch")
 
 from neuron_top.compile.graphs import directions
+from tests.warm_python import warm_python
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(600), pytest.mark.xdist_group("compiles")]
 
@@ -51,7 +51,7 @@ print(all(map(torch.equal, made(build, "neurontop"), made(build, "inductor"))))
 
 @pytest.mark.parametrize("program", ["convolving", "drawing"])
 def test_a_training_step_has_inductors_results(program: str) -> None:
-    done = subprocess.run([sys.executable, "-c", STEP, program], capture_output=True, text=True, check=False)
+    done = subprocess.run([*warm_python(), "-c", STEP, program], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1:] == ["True"], done.stderr
 
 

@@ -6,7 +6,6 @@ import functools
 import math
 import os
 import subprocess
-import sys
 import threading
 import time
 import types
@@ -22,6 +21,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_gr
 from torch._dynamo.exc import BackendCompilerFailed  # noqa: E402
 
 from neuron_top.compile.torch import dispatch_cache, machine_locks  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 STEP = """
 import sys, torch
@@ -61,7 +61,7 @@ def captured(function: Callable[..., Any], *inputs: Any, surroundings: tuple[str
 
 def run_step(script: str = STEP) -> tuple[str, str]:
     """A fresh process that trains for one step: what it traced, what it said."""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run([*warm_python(), "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr
 
@@ -275,6 +275,6 @@ print("kept", counters["aot_autograd"]["autograd_cache_hit"])
 def test_a_start_that_skips_the_first_trace_skips_the_second_too(own_caches: Path) -> None:
     kept = []
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", TWO_GRAPHS], capture_output=True, text=True, check=True)
+        done = subprocess.run([*warm_python(), "-c", TWO_GRAPHS], capture_output=True, text=True, check=True)
         kept.append(done.stdout.split()[-1])
     assert kept == ["0", "2"]

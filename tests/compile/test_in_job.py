@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.warm_python import warm_python
 
 pytest.importorskip("torch")
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(600), pytest.mark.xdist_group("compiles")]
@@ -31,7 +32,7 @@ print(torch.equal(inferred("neurontop"), inferred("inductor")))
 
 
 def test_parameters_are_frozen_as_by_inductor_and_it_says_that_nothing_is_shared(own_caches: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", FROZEN], capture_output=True, text=True, check=False)
+    done = subprocess.run([*warm_python(), "-c", FROZEN], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1:] == ["True"], done.stderr
     said = "graph is compiled in the job, by Inductor alone: the values of parameters are frozen into its code"
     assert done.stderr.count(said) == 1
@@ -55,7 +56,7 @@ print(all(map(torch.equal, trained("neurontop"), trained("inductor"))))
 
 
 def test_a_training_step_freezes_nothing_and_is_kept(own_caches: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", TRAINED_WITH_FREEZING], capture_output=True, text=True, check=False)
+    done = subprocess.run([*warm_python(), "-c", TRAINED_WITH_FREEZING], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1:] == ["True"], done.stderr
     assert "compiled in the job" not in done.stderr
     assert len(list(own_caches.rglob("model.done"))) == 2
@@ -70,7 +71,7 @@ print(torch.compile(lambda x: x.sin() * 2, backend="neurontop", options=fold)(to
 
 
 def test_why_pytorch_cannot_save_code_is_said_in_its_words(own_caches: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", NOT_SAVED], capture_output=True, text=True, check=False)
+    done = subprocess.run([*warm_python(), "-c", NOT_SAVED], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1:] == ["[0.0, 0.0, 0.0]"], done.stderr
     why = "Runtime constant folding can introduce constants that aren't static across runs"
     said = f"inference graph cannot be cached (PyTorch cannot save its compiled code: {why}); compiled in the job"
@@ -93,7 +94,7 @@ print(given.grad.tolist())
 
 
 def test_a_backward_graph_that_only_compiled_autograd_can_run_fails_nothing_beforehand(own_caches: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", HOOKED], capture_output=True, text=True, check=False)
+    done = subprocess.run([*warm_python(), "-c", HOOKED], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1:] == ["[0.0, 24.0, 48.0]"], done.stderr
 
 
@@ -115,7 +116,7 @@ print(loaded(given).tolist(), loaded(given[:3]).tolist())
 
 def test_what_is_compiled_for_a_file_is_inductors_and_needs_no_cache(own_caches: Path, tmp_path: Path) -> None:
     def run(backend: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", AHEAD_OF_TIME, backend, str(tmp_path / backend)]
+        command = [*warm_python(), "-c", AHEAD_OF_TIME, backend, str(tmp_path / backend)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     ours, theirs = run("neurontop"), run("inductor")

@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 
 from neuron_top.cache import trust  # noqa: E402
 from neuron_top.compile.graphs import joined_kernels, kernel_archive  # noqa: E402
+from tests.inductor_folder import inductor_folder  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
 
@@ -49,7 +50,8 @@ JOINED = "joined_kernels.use()"
 
 def run(folder: Path, before: str = JOINED, threads: str = "2") -> tuple[int, list[Path]]:
     """Compile a function of seven kernels in `folder`: how often the C++ compiler ran, and the kernels' libraries."""
-    environ = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(folder), "TORCHINDUCTOR_COMPILE_THREADS": threads}
+    work = inductor_folder(folder / "inductor")
+    environ = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(work), "TORCHINDUCTOR_COMPILE_THREADS": threads}
     environ["TORCHINDUCTOR_FX_GRAPH_CACHE"] = "0"
     command = [sys.executable, "-c", SCRIPT.format(before=before)]
     done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False)

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +22,7 @@ from neuron_top.cache.model import graph_header  # noqa: E402
 from neuron_top.cache.signing import Keys  # noqa: E402
 from neuron_top.compile.graphs import graph_file, hashing, inductor_compile, other_pytorch  # noqa: E402
 from neuron_top.compile.server import server  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 REASON = "neuron-top does not know this version of PyTorch: AttributeError: "
 TRAIN = """
@@ -52,7 +52,7 @@ print(torch.allclose(given, weight.grad, atol=1e-5))
 )
 def test_a_job_goes_on_where_something_is_missing(place: str, said: str) -> None:
     script = TRAIN.format(place=place)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run([*warm_python(), "-c", script], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1:] == ["True"], done.stderr
     assert said.format(reason=REASON) in done.stderr + done.stdout
 

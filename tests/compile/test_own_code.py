@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import pytest
+
+from tests.warm_python import warm_python
 
 pytest.importorskip("torch")
 
@@ -56,5 +57,5 @@ def test_a_kernel_of_the_script_beside_them_is_seen() -> None:
 
 
 def _said(script: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run([*warm_python(), "-c", script], capture_output=True, text=True, check=True)
     return done.stdout.splitlines()

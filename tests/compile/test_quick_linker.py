@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,8 @@ from torch._inductor import cpp_builder  # noqa: E402
 from torch._inductor.exc import CppCompileError  # noqa: E402
 
 from neuron_top.compile.graphs import quick_linker  # noqa: E402
+from tests.inductor_folder import inductor_folder  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
 
@@ -119,15 +120,19 @@ def test_what_is_not_the_linkers_fault_is_not_compiled_again(monkeypatch: pytest
 )
 def test_inductor_links_its_kernels_with_it(tmp_path: Path) -> None:
     linker = next(name for name in quick_linker.LINKERS if shutil.which(f"ld.{name}"))
-    environ = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
+    environ = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(tmp_path / "inductor"))}
     environ.pop("NEURONTOP_LINKER", None)
-    subprocess.run([sys.executable, "-c", SCRIPT], env=environ, check=True)
+    subprocess.run([*warm_python(), "-c", SCRIPT], env=environ, check=True)
     kernels = list(tmp_path.glob("**/*.main.so"))
     assert kernels
     assert [path for path in kernels if MARKS[linker] not in path.read_bytes()] == []
 
 
 def test_one_that_cannot_link_costs_no_kernel(tmp_path: Path) -> None:
-    environ = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path), "NEURONTOP_LINKER": "nothing-of-this-name"}
-    subprocess.run([sys.executable, "-c", SCRIPT], env=environ, check=True)
+    environ = {
+        **os.environ,
+        "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(tmp_path / "inductor")),
+        "NEURONTOP_LINKER": "nothing-of-this-name",
+    }
+    subprocess.run([*warm_python(), "-c", SCRIPT], env=environ, check=True)
     assert list(tmp_path.glob("**/*.main.so"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import sympy  # type: ignore[import-untyped]  # noqa: E402
 
 from neuron_top.compile.torch.saved_strides import ExpectedStrides, SavedStrides  # noqa: E402
 from tests.inductor_folder import inductor_folder  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
 
@@ -65,7 +65,7 @@ def test_parts_of_one_tensor_that_are_saved_give_right_gradients_cold_and_warm(
     }
     for more in settings:
         job = subprocess.run(
-            [sys.executable, "-c", program], env=environment | more, capture_output=True, text=True, timeout=600
+            [*warm_python(), "-c", program], env=environment | more, capture_output=True, text=True, timeout=600
         )
         assert "gradients right" in job.stdout, job.stderr
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from neuron_top.events import decode  # noqa: E402
 from neuron_top.run.model import Run  # noqa: E402
 from tests.compile.parallel import jobs  # noqa: E402
 from tests.inductor_folder import inductor_folder  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 DEFINED = """
 import sys, torch
@@ -126,7 +126,7 @@ def run(*programs: str, folder: Path, factor: int = 3, options: str = "", **envi
     }
     script = DEFINED.format(factor=factor, options=options) + "torch._dynamo.reset()\n".join(programs)
     job = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, **places, **environ}, capture_output=True, text=True
+        [*warm_python(), "-c", script], env={**os.environ, **places, **environ}, capture_output=True, text=True
     )
     assert job.stdout == "right\n" * len(programs), job.stderr
     seen = Run()

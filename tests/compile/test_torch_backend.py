@@ -18,6 +18,7 @@ pytest.importorskip("torch")
 from tests.compile.compile_forks import forks_at_work
 from tests.compile.parallel import jobs
 from tests.inductor_folder import inductor_folder
+from tests.warm_python import warm_python
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
 
@@ -160,7 +161,7 @@ print("regions right")
 def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """A job, with the warnings it would have."""
     return subprocess.run(
-        [sys.executable, "-c", code],
+        [*warm_python(), "-c", code],
         capture_output=True,
         text=True,
         timeout=jobs.TIMEOUT,

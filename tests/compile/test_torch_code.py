@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -19,6 +18,7 @@ import torch._functorch.partitioners as partitioners  # noqa: E402
 import torch._subclasses.fake_impls as fake_impls  # noqa: E402
 
 from neuron_top.compile.graphs import torch_functions, torch_kernels  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 Undo = Callable[[], object]
 
@@ -178,7 +178,7 @@ assert torch_kernels.replaced() == ""
 {REGISTERED[way]}
 print(torch_kernels.replaced())
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run([*warm_python(), "-c", program], capture_output=True, text=True, check=False)
     if "already has an DispatchKey::Meta implementation" in done.stderr:
         pytest.skip("this PyTorch refuses it")
     assert done.returncode == 0, done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(600), pytest.mark.xdist_gro
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 from neuron_top.compile.torch import written_inputs  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 PROGRAM = """
 import torch
@@ -47,7 +47,7 @@ with torch.inference_mode():
 
 def test_what_is_written_counts_once_cold_and_warm(own_caches: Path) -> None:
     for _start in range(2):
-        job = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+        job = subprocess.run([*warm_python(), "-c", PROGRAM], capture_output=True, text=True, check=False)
         assert job.returncode == 0, job.stderr
         assert job.stdout.splitlines() == [
             "count [3.0, 3.0, 3.0] gradient [7.0, 7.0, 7.0] version 0",
