@@ -56,7 +56,7 @@ fuzz: $(VENV)/.dev
 
 # Every attack in full, which takes about an hour; `make test` runs the quick ones and a sample of the others.
 adversary: $(VENV)/.dev
-	NEURONTOP_ADVERSARY=long $(BIN)/python -m pytest -n 2 --dist loadgroup tests/adversary
+	NEURONTOP_ADVERSARY=long $(BIN)/python -m pytest -n 2 --dist loadgroup tests/adversary tests/actions/test_real_job.py
 
 # Other people's programs with our back end and with Inductor; hours. What has a result in build/compat is not run again.
 compat: $(VENV)/.dev
