@@ -23,6 +23,18 @@ settings.load_profile("patient")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a module that share a fixture of it stay together: else each worker makes one (a server, a browser)."""
+    for item in items:
+        fixtures = getattr(item, "_fixtureinfo", None)
+        if fixtures is not None and not item.get_closest_marker("xdist_group"):
+            definitions = fixtures.name2fixturedefs.values()
+            shared = any(found[-1].scope == "module" for found in definitions)
+            if shared:
+                item.add_marker(pytest.mark.xdist_group("_".join(item.path.with_suffix("").parts[-2:])))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Failures are remembered by the names that a run without workers knows: xdist adds `@group` to them.
