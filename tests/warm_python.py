@@ -204,11 +204,15 @@ def _is_server(command: list[str]) -> bool:
 
 
 def _code(command: list[str]) -> str | None:
-    """What a copy runs, of `-c` or `-m`; None for a command that is not run by a copy."""
+    """What a copy runs, of `-c`, `-m` or a script; None for a command that is not run by a copy."""
     option, what, *_ = [*(command[1:] if _is_server(command) else command), "", ""]
     if option == "-m":
         return f"import runpy; runpy.run_module({what!r}, run_name='__main__', alter_sys=True)"
-    return what if option == "-c" else None
+    if option == "-c":
+        return what
+    if option.startswith("-") or not Path(option).is_absolute():
+        return None
+    return f"import runpy; runpy.run_path({option!r}, run_name='__main__')"
 
 
 def _become(asked: dict[str, Any], streams: list[int], path: Path) -> None:
@@ -235,8 +239,10 @@ def _become(asked: dict[str, Any], streams: list[int], path: Path) -> None:
         sys.path[:] = os.environ["PYTHONPATH"].split(os.pathsep)
         _be_child_of(int(sys.argv[1]))
     else:
-        sys.argv = ["-c", *asked["command"][2:]]
-        sys.path.insert(0, "")
+        first, *rest = asked["command"]
+        is_script = not first.startswith("-")
+        sys.argv = [first, *rest] if is_script else ["-c", *rest[1:]]
+        sys.path.insert(0, str(Path(first).parent) if is_script else "")
         from neuron_top.compile.server import client
 
         other = path.with_name("2" if path.name == "1" else "1")

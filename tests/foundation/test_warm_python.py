@@ -87,6 +87,14 @@ def test_two_in_a_row_have_other_hash_seeds() -> None:
     assert run("print(hash('x'))").stdout != run("print(hash('x'))").stdout
 
 
+def test_a_script_is_found_with_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("WORD = 3")
+    script = tmp_path / "job.py"
+    script.write_text("import sys, beside; print(__name__, sys.argv, beside.WORD)")
+    done = subprocess.run([*warm_python(), str(script), "a"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"__main__ {[str(script), 'a']} 3\n"
+
+
 def test_one_that_would_import_pytorch_in_another_way_is_a_process_of_its_own() -> None:
     code = "import sys, os; print('torch' in sys.modules, os.environ['TORCHINDUCTOR_FX_GRAPH_CACHE'])"
     assert run(code, TORCHINDUCTOR_FX_GRAPH_CACHE="0").stdout == "False 0\n"

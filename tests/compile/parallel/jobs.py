@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from tests.inductor_folder import inductor_folder
+from tests.warm_python import warm_python
 
 NEURONTOP = (sys.executable, "-m", "neuron_top")
 THREE_GRAPHS = """
@@ -58,7 +59,7 @@ def compile_command(
 ) -> subprocess.CompletedProcess[str]:
     """`neurontop compile …` to its end."""
     return subprocess.run(
-        [*NEURONTOP, "compile", *map(str, arguments)],
+        [*warm_python(), "-m", "neuron_top", "compile", *map(str, arguments)],
         env=dict(environ),
         cwd=folder,
         capture_output=True,

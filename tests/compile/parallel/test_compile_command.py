@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.compile.parallel import jobs
+from tests.warm_python import warm_python
 
 pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900), pytest.mark.xdist_group("collected")]
 
@@ -25,7 +26,7 @@ def test_the_trial_run_stores_graphs_computes_nothing_and_says_so(collected):
 
 def test_collected_graphs_are_counted_whatever_the_users_flags_log(tmp_path):
     environ = jobs.environment(tmp_path, NEURON_CC_FLAGS="--log_level ERROR")
-    done = jobs.compile_command(["--collect-only", "--", sys.executable, jobs.script(tmp_path)], environ, tmp_path)
+    done = jobs.compile_command(["--collect-only", "--", *warm_python(), jobs.script(tmp_path)], environ, tmp_path)
     assert "neurontop: 3 graphs collected" in done.stderr
 
 
@@ -39,7 +40,7 @@ def test_all_collected_graphs_are_compiled_and_the_job_then_hits_every_one(colle
     (results,) = tmp_path.glob("neuron_parallel_compile_results_*.json")
     assert json.loads(results.read_text())["compilation_summary"] == {"true": 3}
     job = jobs.subprocess.run(
-        [sys.executable, jobs.script(tmp_path)], env=environ, capture_output=True, text=True, check=True
+        [*warm_python(), jobs.script(tmp_path)], env=environ, capture_output=True, text=True, check=True
     )
     assert job.stderr.count("Using a cached neff at") == 3
     assert "Compilation Successfully Completed" not in job.stderr
@@ -50,14 +51,14 @@ def test_all_collected_graphs_are_compiled_and_the_job_then_hits_every_one(colle
 
 def test_a_script_that_crashes_stops_the_compile_unless_told_otherwise(tmp_path):
     environ, job = jobs.environment(tmp_path), jobs.script(tmp_path, crashes=True)
-    stopped = jobs.compile_command(["--", sys.executable, job], environ, tmp_path)
+    stopped = jobs.compile_command(["--", *warm_python(), job], environ, tmp_path)
     assert stopped.returncode == 1
     assert "the script gave up at its third step" in stopped.stderr
     assert "nothing was compiled" in stopped.stderr
     assert "NEURON_IGNORE_TRAINING_SCRIPT_ERROR_AND_COMPILE" in stopped.stderr
     assert jobs.files(tmp_path, "model.done") == []
     environ["NEURON_IGNORE_TRAINING_SCRIPT_ERROR_AND_COMPILE"] = "1"
-    reported = jobs.compile_command(["--", sys.executable, job], environ, tmp_path)
+    reported = jobs.compile_command(["--", *warm_python(), job], environ, tmp_path)
     assert reported.returncode == 0, reported.stderr
     assert len(jobs.files(tmp_path, "model.done")) == 2
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -19,6 +18,7 @@ from neuron_top.cache.model.record import Stats  # noqa: E402
 from tests.compile.parallel import jobs  # noqa: E402
 from tests.servers.ray_cluster import RayMissing, ray_cluster  # noqa: E402
 from tests.servers.slurm import SlurmCluster  # noqa: E402
+from tests.warm_python import warm_python  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900)]
 OTHER_CPU = """
@@ -55,7 +55,7 @@ def check_found_by_the_job(folder: Path, environ: dict[str, str]) -> None:
 def results(script: Path, environ: dict[str, str]) -> list[float]:
     """What the job computed."""
     done = subprocess.run(
-        [sys.executable, script], env=environ, capture_output=True, text=True, timeout=jobs.TIMEOUT, check=False
+        [*warm_python(), script], env=environ, capture_output=True, text=True, timeout=jobs.TIMEOUT, check=False
     )
     assert done.returncode == 0, done.stderr
     return [float(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("graph ")]
@@ -96,7 +96,7 @@ def test_rays_nodes_compile_what_the_job_then_finds_asked_through_rays_client(co
     )
     assert (record.attempts, jobs.files(tmp_path, "*.lock")) == (1, [])
     job = subprocess.run(
-        [sys.executable, jobs.script(tmp_path)],
+        [*warm_python(), jobs.script(tmp_path)],
         env=environ, capture_output=True, text=True, timeout=jobs.TIMEOUT, check=False,
     )  # fmt: skip
     assert job.returncode == 1, job.stderr  # its second graph is not there
