@@ -19,7 +19,7 @@ from neuron_top.diagnose.statements import Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
-_BEGINS_JSON = late_pattern(r"(?:=>|:) \{$")
+_BEGINS_JSON = ("=> {", ": {")
 _BEGINS_YAML = late_pattern(r"=> *(?:changed=\w{4,5} *)?$")
 _MEMBER = late_pattern(
     r"\"?(?P<key>msg|message|reason|details?|error|error_message|(?:module_)?stderr|module_stdout|exception)\"?: "
@@ -89,9 +89,9 @@ class PrintedObjects:
         """Look below this finding's line, if it announces an object."""
         if not statement.level.is_error or finding.line != statement.line:
             return
-        if _BEGINS_JSON.search(statement.text):
+        if statement.text.endswith(_BEGINS_JSON):
             self._open = _Object(finding, _At.JSON, _MOST_LINES)
-        elif _BEGINS_YAML.search(statement.text):
+        elif "=>" in statement.text and _BEGINS_YAML.search(statement.text):
             self._open = _Object(finding, _At.YAML, _MOST_LINES)
 
     def read(self, statement: Statement) -> tuple[bool, Finding | None]:

@@ -13,6 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top import escapes
+from neuron_top.diagnose import joined_lines
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import base, json_lines
@@ -209,9 +210,6 @@ _BAR = late_pattern(
 """A progress bar that something was printed behind, without a line end between, or in the middle of it."""
 _BETWEEN_BARS = late_pattern(r"(?<=\]) {1,4}(?=(?:[^|\n%\]]{1,60}: {0,2})?\d{1,3}%\|)")
 """Where each look at a bar was printed behind the one before, on the same line."""
-_JOINED_FRAME = late_pattern(r"\s+(?=File \"[^\"\n]{1,400}\", line \d{1,7}, in \S)")
-_JOINED_BEGIN = ("Traceback (most", 'File "')
-_JOINED_EXCEPTION = late_pattern(r"\s+(?=(?:[A-Za-z_]\w{0,80}\.){0,6}\w{0,80}(?:Error|Exception): \S)")
 _STRING = late_pattern(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)
 """A line of a notebook: a string of a JSON list."""
 _DIED = late_pattern(r"(?:Killed|Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)\b")
@@ -279,8 +277,8 @@ def _pieces(text: str) -> list[str]:
     for piece in pieces:
         if "\\n" in piece or "\\u001b" in piece or "\\x1b" in piece or piece.lstrip()[:1] == '"':
             result += _unescaped(piece)
-        elif piece.count('", line ') > 1 and (frames := _unfolded(piece)):
-            result += frames
+        elif len(lines := joined_lines.parts(piece)) > 1:
+            result += lines
         elif "\r" in piece:
             result += filter(None, piece.split("\r"))
         elif "%|" in piece and _tells_pace(piece):
@@ -304,15 +302,6 @@ def _unescaped(text: str) -> list[str]:
     if not string and "Traceback" not in body and "rror: " not in body:
         return [body]  # a path of Windows, a regular expression: no line ends
     return re.split(r"\\r\\n|\\n", body)
-
-
-def _unfolded(text: str) -> list[str]:
-    """The lines of a traceback that a page has joined with blanks; none where it is something else."""
-    frames = _JOINED_FRAME.split(text.lstrip())
-    raised = list(_JOINED_EXCEPTION.finditer(frames[-1]))
-    if len(frames) < 2 or not raised or not frames[0].startswith(_JOINED_BEGIN):
-        return []
-    return [*frames[:-1], frames[-1][: raised[-1].start()], frames[-1][raised[-1].end() :]]
 
 
 def _statement(record: base.Record, line: int, offset: int) -> Statement:

@@ -14,6 +14,7 @@ from tests.diagnose.cases.compiles import COMPILES
 from tests.diagnose.cases.headings import HEADINGS
 from tests.diagnose.cases.host_memory import HOST_MEMORY
 from tests.diagnose.cases.interruptions import INTERRUPTIONS
+from tests.diagnose.cases.joined_lines import JOINED_LINES
 from tests.diagnose.cases.logged_exceptions import LOGGED_EXCEPTIONS
 from tests.diagnose.cases.network import NETWORK
 from tests.diagnose.cases.not_failures import NOT_FAILURES
@@ -42,6 +43,7 @@ CASES = (
     *HOST_MEMORY,
     *NETWORK,
     *INTERRUPTIONS,
+    *JOINED_LINES,
     *LOGGED_EXCEPTIONS,
     *OVERCOME,
     *NOT_FAILURES,
