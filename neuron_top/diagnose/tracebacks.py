@@ -66,6 +66,8 @@ _LINES_TO_IGNORED = 20
 """So near below the line that heads it stands a traceback that Python goes on from, others' lines between."""
 _LINK_LINES = 12
 """Lines behind an exception in which its chain may go on."""
+_LINES_OF_A_CUT = 3
+"""So near behind another process's line a traceback that it has cut goes on with a frame, or ends."""
 _LINES_TO_ANNOUNCED = 3
 """So near behind an exception that quotes another one stands the traceback of that."""
 _PATIENCE, _PATIENCE_BEHIND = 2000, 200
@@ -169,6 +171,9 @@ class _Open:
         self.previous_is_probe = False
         self.announced: Finding | None = None
         """An exception that quotes the one to come."""
+        self.vague: Finding | None = None
+        """What reads as an exception, but for its name: perhaps another process's line (`Loss: 2.3`) that cuts this
+        traceback in two."""
         self.warned_of = ""
         """The warning right above its heading, which may quote the exception: then whoever warns has caught it."""
         self.logged: _Logged | None = None
@@ -463,6 +468,8 @@ class Tracebacks:
         return TracebackPart.EXCEPTION, raised
 
     def _behind(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
+        if state.vague is not None and (raised := self._behind_a_cut(state, statement)) is not None:
+            return raised
         link = _LINK.search(statement.text)
         if link is None:
             quoted = self._quoted(state, statement)
@@ -476,6 +483,26 @@ class Tracebacks:
         if link["handling"] and state.previous is not None and state.previous_is_probe:
             state.previous.demoted = True
         return TracebackPart.INSIDE, None
+
+    @staticmethod
+    def _behind_a_cut(state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None] | None:
+        """What a line is to a traceback that was taken to have ended in a line without an exception's name; None where
+        it has ended there."""
+        vague = state.vague
+        if vague is None or not statement.text:
+            return None
+        raised = None if statement.indented else general.raised_by(statement)
+        is_named = raised is not None and general.names_exception(raised)
+        is_frame = _HEADLESS.match(statement.text) is not None
+        if statement.line - vague.line > _LINES_OF_A_CUT or not (is_frame or is_named):
+            return None
+        vague.demoted, state.vague = True, None
+        if state.previous is vague:
+            state.previous = None
+        if is_frame:
+            state.in_frames, state.names_source, state.left = True, True, _MOST_LINES
+            state.raised_in = _whose(statement.text)
+        return (TracebackPart.INSIDE, None) if is_frame else (TracebackPart.EXCEPTION, raised)
 
     @staticmethod
     def _quoted(state: _Open, statement: Statement) -> re.Match[str] | None:
@@ -500,6 +527,9 @@ class Tracebacks:
         state = self._open.get(statement.process)
         if state is None:
             return
+        raised = general.EXCEPTION.match(statement.text)
+        is_vague = raised is not None and not general.names_exception(raised) and finding.line == statement.line
+        state.vague = finding if is_vague else None
         if state.logged is not None:
             state.logged.findings.append(finding)
         if state.announced is not None:

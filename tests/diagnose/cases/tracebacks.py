@@ -1135,4 +1135,42 @@ step 1 loss 1
 step 2 loss 1
 """,
     ),
+    Case(
+        "a traceback that a line of another process cuts in two, which looks like an exception",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step()
+Loss: 2.3
+  File "train.py", line 4, in step
+    return batch["ids"]
+>>>KeyError: 'no ids in this batch'
+""",
+        "failed",
+    ),
+    Case(
+        "such a line right above the exception",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step()
+Configuration: a small plan
+>>>KeyError: 'no ids in this batch'
+""",
+        "failed",
+    ),
+    Case(
+        "an exception of the program's own whose name does not say that it is one",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step()
+>>>PlanIsGone: the plan of the mesh was taken away
+the job ends
+""",
+        "failed",
+    ),
 )
