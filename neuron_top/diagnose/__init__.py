@@ -4,8 +4,9 @@
 2. `tracebacks` follows Python's tracebacks of each process; the first exception of a chain counts. `messages` follows
    the text of a failed compile to the line that names the reason.
 3. `recognizers` is the table of what is known: compiler codes, statuses of the runtime, wordings of the specifications.
-   `general` holds for wordings that nobody has met: exceptions, levels, first words. Warnings, headings, help texts and
-   dumps for support are no failures, whatever words they hold.
+   `general` and `exceptions` hold for wordings that nobody has met: levels, first words, names. Warnings, help texts
+   and dumps for support are no failures (`no_failures`), whatever words they hold. `headings` and `printed_objects`
+   follow an error to the reason on the lines below it, `suspects` to one above.
 4. `findings` counts what is one failure, said often and by many ranks.
 5. `ending` reads the last lines: success, or only silence.
 6. `ranking` decides: what is a failure, what was overcome, what is a consequence, and what is the cause.

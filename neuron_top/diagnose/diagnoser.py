@@ -13,10 +13,21 @@ from typing import NamedTuple
 import ahocorasick_rs
 import msgspec
 
-from neuron_top.diagnose import ending, general, messages, ranking, recognizers, recovery, steps_and_compiles, suspects
+from neuron_top.diagnose import (
+    ending,
+    exceptions,
+    general,
+    messages,
+    no_failures,
+    ranking,
+    reasons_below,
+    recognizers,
+    recovery,
+    steps_and_compiles,
+    suspects,
+)
 from neuron_top.diagnose.advice import NCCL_WARNED, CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence, move
-from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.headings import Below, Expects, Headings
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.messages import CompilerMessage
@@ -27,6 +38,7 @@ from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.suspects import Suspects
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
+from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.escapes import strip_ansi
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
@@ -384,13 +396,13 @@ class Diagnoser:
         if verdict is None or self._recovery.ends_to_begin_again(statement, verdict):
             return None
         finding = self._add(statement, verdict)
-        if general.is_relayed(statement):
+        if exceptions.is_relayed(statement):
             self._tracebacks.announce(finding)
         self._objects.expect(finding, statement)
-        if finding.line == statement.line and general.heads_reason(statement, verdict):
+        if finding.line == statement.line and reasons_below.heads_reason(statement, verdict):
             self._headings.expect(finding, statement)
             self._depends_on_place = True
-        if general.leaves_reason(statement.text):
+        if reasons_below.leaves_reason(statement.text):
             self._await_reason(statement, finding)
         return finding
 
@@ -408,16 +420,16 @@ class Diagnoser:
                 finding.verdict = finding.verdict._replace(weight=Weight.STATEMENT)
 
     def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding | None:
-        verdict = general.exception(statement, raised, self._tracebacks.raised_in(statement))
-        if general.is_lost_connection(raised, verdict) and self._tracebacks.is_in_thread(statement):
+        verdict = exceptions.exception(statement, raised, self._tracebacks.raised_in(statement))
+        if exceptions.is_lost_connection(raised, verdict) and self._tracebacks.is_in_thread(statement):
             return None
         finding = self._add(statement, verdict)
         finding.terminal = True
         self._tracebacks.found(
-            statement, finding, is_probe=general.is_probe(raised), announces=general.announces(raised)
+            statement, finding, is_probe=exceptions.is_probe(raised), announces=exceptions.announces(raised)
         )
         self._headings.raised(statement, verdict)
-        if general.leaves_reason(statement.text):
+        if reasons_below.leaves_reason(statement.text):
             self._await_reason(statement, finding)
         elif finding.line == statement.line and verdict.weight is Weight.STATEMENT and verdict.row is None:
             self._await_words(statement, raised, finding)
@@ -579,7 +591,7 @@ def _blame_compiler(findings: Findings, message: CompilerMessage, verdict: Cause
     if verdict.reason is ReasonGiven.STATED or not messages.BANNER.search(message.header.text):
         return
     for finding in findings.all:
-        if general.WHAT.match(finding.text) and message.header.line - finding.last_line <= _LINES_OF_A_STACK:
+        if no_failures.WHAT.match(finding.text) and message.header.line - finding.last_line <= _LINES_OF_A_STACK:
             finding.verdict = finding.verdict._replace(cause_class=CauseClass.COMPILE_CRASHED)
 
 

@@ -10,12 +10,12 @@ from enum import Enum, auto
 
 import msgspec
 
-from neuron_top.diagnose import general
+from neuron_top.diagnose import reasons_below
 from neuron_top.diagnose.findings import Finding, move
-from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.tracebacks import FRAME
+from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import Confidence
 from neuron_top.late_pattern import late_pattern
 
@@ -113,7 +113,7 @@ class Headings:
         """Whether the line only leads from the heading to what it announces."""
         text, lines = statement.text, statement.line - heading.line
         if heading.expects is Expects.REASON:
-            return lines == 1 and general.labels_reason(text, heading.statement.text)
+            return lines == 1 and reasons_below.labels_reason(text, heading.statement.text)
         if heading.expects is Expects.QUOTED:
             is_near = statement.line - heading.statement.line <= _LINES_TO_QUOTED
             return is_near and (statement.indented or FRAME.match(text) is not None)
@@ -139,10 +139,10 @@ def _headed(heading: _Heading, statement: Statement) -> Below:
     """Let what a heading announces be the finding's line; OTHER where it announces nothing."""
     finding, above = heading.finding, heading.statement
     is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON and statement.process == above.process
-    if is_near and not finding.terminal and general.states_nothing(statement):
+    if is_near and not finding.terminal and reasons_below.states_nothing(statement):
         finding.recovered = True
         return Below.PART
-    if not is_near or not general.states_reason(statement):
+    if not is_near or not reasons_below.states_reason(statement):
         return Below.OTHER
     move(finding, statement)
     if finding.terminal:

@@ -6,9 +6,9 @@ The others ended because that one did, so they explain nothing beside it.
 from __future__ import annotations
 
 from neuron_top.diagnose.findings import Finding, move
-from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import Weight
 from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.late_pattern import late_pattern
 
 _OTHERS = "Failures:"

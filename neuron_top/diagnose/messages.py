@@ -9,12 +9,12 @@ import re
 
 import msgspec
 
-from neuron_top.diagnose import general
+from neuron_top.diagnose import no_failures
 from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE
-from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.diagnose.tracebacks import FRAME
+from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -108,7 +108,7 @@ class CompilerMessage(msgspec.Struct):
         if self.best is None or (_named(statement) and not _named(self.best)):
             if _REMARK.match(statement.text):
                 return
-            if general.NOISE.search(statement.text) or DETAIL.match(statement.text):
+            if no_failures.NOISE.search(statement.text) or DETAIL.match(statement.text):
                 return
             self.best = statement
 

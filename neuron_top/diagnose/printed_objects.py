@@ -13,9 +13,9 @@ import msgspec
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding, move
-from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import ReasonGiven
 from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 

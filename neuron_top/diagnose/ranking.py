@@ -27,8 +27,8 @@ import signal
 
 from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
 from neuron_top.diagnose.ending import End, LastLine
+from neuron_top.diagnose.exceptions import reads_as_exception
 from neuron_top.diagnose.findings import Finding, JobProgress
-from neuron_top.diagnose.general import CauseVerdict, reads_as_exception
 from neuron_top.diagnose.recognizers import (
     ENDED_BELOW,
     LAUNCHERS_REPORT,
@@ -41,6 +41,7 @@ from neuron_top.diagnose.recognizers import (
 )
 from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.tracebacks import COMPILERS_FRAME
+from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
 from neuron_top.parsers.wrapper import MINUTES_WAITED

@@ -6,9 +6,9 @@ not find: most scripts only ask, but a shell that was given nothing for its name
 
 from __future__ import annotations
 
-from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import NOT_INSTALLED
 from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.late_pattern import late_pattern
 

@@ -12,9 +12,9 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from neuron_top.diagnose import general
+from neuron_top.diagnose import exceptions
+from neuron_top.diagnose.exceptions import RaisedIn
 from neuron_top.diagnose.findings import Finding
-from neuron_top.diagnose.general import RaisedIn
 from neuron_top.diagnose.recognizers import Doubt
 from neuron_top.diagnose.statements import Process, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass
@@ -399,7 +399,7 @@ class Tracebacks:
         return (
             self._ignored is not None
             and statement.line == self._ignored + 1
-            and general.EXCEPTION.match(statement.text) is not None
+            and exceptions.EXCEPTION.match(statement.text) is not None
         )
 
     def _mark_frame(self, state: _Open, statement: Statement) -> None:
@@ -438,14 +438,14 @@ class Tracebacks:
                 state.frames += 1
                 state.raised_in = _whose(statement.text)
                 state.ignored = state.ignored or (state.frames == 1 and statement.text.endswith(_DESTRUCTOR))
-            found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
+            found = exceptions.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 if statement.text:
                     self._mark_frame(state, statement)
                 return TracebackPart.INSIDE, None
-        raised = general.raised_by(statement)
+        raised = exceptions.raised_by(statement)
         is_source, state.names_source = state.names_source, False
-        if state.headless and not is_source and (raised is None or not general.names_exception(raised)):
+        if state.headless and not is_source and (raised is None or not exceptions.names_exception(raised)):
             del self._open[key]  # no traceback, or that of another process
             return TracebackPart.OUTSIDE, None
         if raised is None:
@@ -491,8 +491,8 @@ class Tracebacks:
         vague = state.vague
         if vague is None or not statement.text:
             return None
-        raised = None if statement.indented else general.raised_by(statement)
-        is_named = raised is not None and general.names_exception(raised)
+        raised = None if statement.indented else exceptions.raised_by(statement)
+        is_named = raised is not None and exceptions.names_exception(raised)
         is_frame = _HEADLESS.match(statement.text) is not None
         if statement.line - vague.line > _LINES_OF_A_CUT or not (is_frame or is_named):
             return None
@@ -509,8 +509,8 @@ class Tracebacks:
         """The exception that the one on the line before has announced, without a traceback of its own."""
         if state.announced is None or statement.line - state.announced.last_line != 1:
             return None
-        raised = general.EXCEPTION.match(statement.text)
-        return raised if raised is not None and general.is_named_as_exception(raised) else None
+        raised = exceptions.EXCEPTION.match(statement.text)
+        return raised if raised is not None and exceptions.is_named_as_exception(raised) else None
 
     def is_in_thread(self, statement: Statement) -> bool:
         """Whether the exception that was just read ended a thread beside the main one."""
@@ -527,19 +527,19 @@ class Tracebacks:
         state = self._open.get(statement.process)
         if state is None:
             return
-        raised = general.EXCEPTION.match(statement.text)
-        is_vague = raised is not None and not general.names_exception(raised) and finding.line == statement.line
+        raised = exceptions.EXCEPTION.match(statement.text)
+        is_vague = raised is not None and not exceptions.names_exception(raised) and finding.line == statement.line
         state.vague = finding if is_vague else None
         if state.logged is not None:
             state.logged.findings.append(finding)
         if state.announced is not None:
             state.announced.demoted = True
-            if general.is_of_graph_compiler(state.announced.text) and finding.verdict.row is None:
+            if exceptions.is_of_graph_compiler(state.announced.text) and finding.verdict.row is None:
                 finding.verdict = finding.verdict._replace(cause_class=CauseClass.COMPILE_ERROR)
         state.announced = finding if announces else None
         wrapped = state.caused_by
         if wrapped is not None and wrapped is not finding:
-            is_of_signal = general.died_of_signal(wrapped.text) and finding.verdict.row is None
+            is_of_signal = exceptions.died_of_signal(wrapped.text) and finding.verdict.row is None
             if is_of_signal:
                 wrapped.verdict = wrapped.verdict._replace(doubt=Doubt.NONE)  # nobody went on from it
             finding.demoted |= is_of_signal or finding.text.endswith(wrapped.text)

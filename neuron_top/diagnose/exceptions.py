@@ -1,0 +1,153 @@
+"""Exceptions by their shape: how their names end, whose code raised them, which only announce another one."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+
+from neuron_top.diagnose.reasons_below import BARE_HEADING, leaves_reason
+from neuron_top.diagnose.recognizers import OTHER_VERSION, Doubt, Weight, recognize
+from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.verdicts import TOOL_NAME, CauseVerdict, by_row, consequence, without_reason
+from neuron_top.events.diagnosis import CauseClass, Confidence
+from neuron_top.late_pattern import late_pattern
+
+EXCEPTION = late_pattern(
+    r"(?:E {2,80})?(?P<cause>Caused by: )?(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,12}[A-Za-z_]\w{0,80})"
+    r"(?:: (?P<text>.*)|:?\s*)$",
+    re.DOTALL,
+)
+_NAMED = late_pattern(
+    r"(?:Error|Exception|Interrupt|Exit|Timeout|TimedOut|Failure|Fault|Empty|Full|StopIteration|NotFound|Killed"
+    r"|Exhausted|Denied|Abort(?:ed)?|Unavailable|Refused|Invalid\w*)$"
+)
+"""How the names of exceptions end."""
+SURELY = late_pattern(r"(?:Error|Exception|Interrupt|SystemExit)$")
+"""The same where no traceback stands before it."""
+_NO_COMMAND = late_pattern(r"No such file or directory: ['\"][^/'\"]{1,200}['\"]$")
+"""Of a command that is looked for: a name without a folder."""
+_OF_A_MODULE = late_pattern(r"(?:partially initialized )?module '[\w.]{1,100}' has no attribute '")
+_PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
+"""Raised to look for something: what is raised in their place reports more."""
+_DIED = late_pattern(r"CalledProcessError: Command .{1,5000} died with <Signals\.SIG(?:KILL|SEGV|ABRT|BUS|ILL|FPE)\b")
+"""How Python says that a program that it started was ended by a signal, other than those that ask it to end."""
+_JAVA = late_pattern(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
+_CASCADING = frozenset(
+    {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
+     "RayTaskError", "RayActorError", "WorkerCrashedError", "ActorDiedError", "ProcessRaisedException",
+     "ProcessExitedException", "BrokenProcessPool", "RemoteError", "SystemExit", "ConnectionResetError", "EOFError",
+     "RuntimeEnvSetupError", "ExecuteUserScriptError", "TrainingFailedError", "TuneError", "CheckpointException",
+     "PythonException"}
+)  # fmt: skip
+_HEADS = late_pattern(
+    r"^\d+ root error\(s\) found|.{0,400}\bThe details refer to '[^']{1,80}'|.{0,400}\b\d{1,4} errors? occurred:$"
+)
+"""How TensorFlow heads the errors that follow, each with its number, MindSpore those of its device, and programs in Go
+those that they have gathered."""
+_REPRESENTATION = late_pattern(r"[A-Za-z_]\w{0,80}(?:Error|Exception)\(.{0,4000}\)", re.DOTALL)
+"""How PyTorch's RPC shows an exception of another worker above its traceback."""
+_RELAYED = late_pattern(r"Caught \w{1,80} in .{1,200}\.$")
+"""How PyTorch raises in the parent what a process or thread of its own has raised; the original stands below."""
+
+
+class RaisedIn(Enum):
+    """Whose code raised an exception, by the last frame of its traceback."""
+
+    PROGRAM = auto()
+    COMPILER = auto()
+    LIBRARY = auto()
+    """What is installed, not the program's own."""
+    SUBPROCESS = auto()
+    """Python's own, where it starts another program."""
+
+
+def raised_by(statement: Statement) -> re.Match[str] | None:
+    """The exception at the end of a traceback, if this line is one."""
+    found = EXCEPTION.match(statement.text)
+    if found is None or (found["text"] is None and not _NAMED.search(found["type"])):
+        return None
+    return found if _NAMED.search(found["type"]) or found["type"].split(".")[-1][:1].isupper() else None
+
+
+def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn = RaisedIn.PROGRAM) -> CauseVerdict:
+    """What an exception means: by its words, else by its type or where it was raised, else it is the program's own."""
+    name = raised["type"].split(".")[-1]
+    if raised_in is RaisedIn.SUBPROCESS and name == "FileNotFoundError" and _NO_COMMAND.search(raised["text"] or ""):
+        return CauseVerdict(CauseClass.MISSING_DEPENDENCY, Weight.STATEMENT, "", Confidence.HIGH)
+    is_of_a_file = name == "EOFError" and bool(raised["text"])
+    if (name in _CASCADING and not is_of_a_file) or name.endswith("CalledProcessError"):
+        row = recognize(statement)
+        cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
+        if row is not None and row.weight is Weight.REASON:
+            return by_row(row)
+        follows = consequence(cause_class, row.name if row else "")
+        return follows._replace(weight=Weight.DEATH, doubt=Doubt.MUCH) if died_of_signal(statement.text) else follows
+    if _HEADS.match(raised["text"] or "") or BARE_HEADING.match(statement.text):
+        return consequence(CauseClass.SCRIPT_ERROR)
+    row = recognize(statement)
+    if row is not None:
+        return by_row(row)
+    if leaves_reason(statement.text):
+        return without_reason()
+    if raised_in is RaisedIn.LIBRARY and name == "AttributeError" and _OF_A_MODULE.match(raised["text"] or ""):
+        return CauseVerdict(CauseClass.MISSING_DEPENDENCY, Weight.STATEMENT, OTHER_VERSION, Confidence.MEDIUM)
+    if _JAVA.match(raised["type"]) and not raised["cause"]:
+        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, "", Confidence.LOW)
+    if name in ("TimeoutError", "Timeout"):
+        return CauseVerdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
+    is_compilers = raised_in is RaisedIn.COMPILER or is_of_graph_compiler(statement.text)
+    whose = CauseClass.COMPILE_ERROR if is_compilers else CauseClass.SCRIPT_ERROR
+    if name == "Error" and TOOL_NAME.match(raised["text"] or ""):
+        whose = CauseClass.TOOL_ERROR
+    return CauseVerdict(whose, Weight.STATEMENT, "", Confidence.MEDIUM)
+
+
+def reads_as_exception(text: str) -> bool:
+    """Whether a line looks like the exception at the end of a traceback."""
+    found = EXCEPTION.match(text)
+    return found is not None and SURELY.search(found["type"]) is not None
+
+
+def is_named_as_exception(raised: re.Match[str]) -> bool:
+    """Whether the name ends as those of exceptions do."""
+    return _NAMED.search(raised["type"]) is not None
+
+
+def names_exception(raised: re.Match[str]) -> bool:
+    """Whether a name behind frames without a heading is an exception's: by its end, or a class with its modules."""
+    modules, _, name = raised["type"].rpartition(".")
+    return is_named_as_exception(raised) or (bool(modules) and name[:1].isupper())
+
+
+def is_lost_connection(raised: re.Match[str], verdict: CauseVerdict) -> bool:
+    """Whether an exception only says that the other side of a connection has gone."""
+    is_end = raised["type"].split(".")[-1] == "EOFError" and not raised["text"]
+    return verdict.weight is Weight.CASCADE and (verdict.cause_class is CauseClass.COLLECTIVE or is_end)
+
+
+def died_of_signal(text: str) -> bool:
+    """Whether an exception says that a signal ended a program which was started."""
+    return _DIED.search(text) is not None
+
+
+def announces(raised: re.Match[str]) -> bool:
+    """Whether an exception only quotes another one, which is printed behind it."""
+    text = (raised["text"] or "").rstrip()
+    return text.endswith(":") or _RELAYED.match(text) is not None
+
+
+def is_relayed(statement: Statement) -> bool:
+    """Whether a line outside a traceback reads as an exception that only quotes the one below it."""
+    raised = EXCEPTION.match(statement.text)
+    is_announced = raised is not None and is_named_as_exception(raised) and announces(raised)
+    return is_announced or _REPRESENTATION.fullmatch(statement.text) is not None
+
+
+def is_of_graph_compiler(text: str) -> bool:
+    """Whether PyTorch says of the exception behind it that the compiler of a graph raised it."""
+    return "BackendCompilerFailed: " in text
+
+
+def is_probe(raised: re.Match[str]) -> bool:
+    """Whether an exception only asks for something, so that the one raised while it was handled reports more."""
+    return raised["type"].split(".")[-1] in _PROBES

@@ -1,0 +1,131 @@
+"""What sounds like a failure and is none: advice, farewells, what is ignored or tried again, and quoted words."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers import Recognizer, Weight
+from neuron_top.diagnose.statements import Statement
+from neuron_top.events.diagnosis import CauseClass
+from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
+
+WHAT = late_pattern(r"what\(\): {1,4}\S")
+_SIGNAL = late_pattern(r"exitcode\s{1,4}: -?[1-9]|traceback : Signal \d")
+"""torchrun's report of how a worker ended, below its headings."""
+_STATUS = late_pattern(r"OP_REQUIRES failed at |\(\d{1,4}\) [A-Z_]{2,30}: ")
+"""A line of the status with which XLA's service fails, below its heading."""
+_EVENT = late_pattern(
+    r"(?:Warning|Normal)\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|\"?[Rr]eason\"?:\s{1,20}\"?[A-Z]\w{1,40}\"?,?$"
+    r"|\"(?:[Ss]tate|[Ss]tatus|[Pp]hase|Err)\": ?\"|\"?[Ee]xitCode\"?: [1-9]|Exit Code:\s{1,20}[1-9]"
+    r"|[Mm]essage:\s{1,20}\S"
+)
+"""What kubectl prints of a pod: its events, why it waits, and how it ended; and what Snakemake prints of a job."""
+PROBE = late_pattern(
+    r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): (?!.{0,800}\bexecutable file not found\b)"
+)
+"""What Kubernetes prints while a server is not up yet; that it ends the container for it has a line of its own."""
+_PIPS_REPORT = late_pattern(r"× \S.{0,200} did not run successfully\.$")
+"""How pip heads what it reports of a step that failed."""
+_WEIGHTS = late_pattern(r"size mismatch for \S{1,300}: copying a param|(?:Missing|Unexpected) key\(s\) in state_dict: ")
+"""What PyTorch lists below the exception of a checkpoint that does not fit."""
+ROOT = late_pattern(
+    r"\(0\) (?i:cancell?ed|unknown|invalid[ _]?argument|deadline[ _]?exceeded|not[ _]?found|already[ _]?exists"
+    r"|permission[ _]?denied|resource[ _]?exhausted|failed[ _]?precondition|aborted|out[ _]?of[ _]?range"
+    r"|unimplemented|internal|unavailable|data[ _]?loss|unauthenticated): \S"
+)
+"""The first of them, with its status."""
+NOISE = late_pattern(
+    r"^[\W\d_]*$|^(?:ignored?|raise|warn|null|[Nn]one|[Tt]rue|[Ff]alse|continue|retry)$|^-- .{1,200} - Failed$"
+    r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
+    r"|pip's dependency resolver|but you(?:'ll)? have .{1,200} which is incompatible"
+    r"|failed to exit gracefully|very slow compile\?)|^(?:The operation took \d|invoke-rc\.d: )"
+    r"|not a git repository|Error running git command"
+    r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
+    r"|^Unable to determine if Secure Boot is enabled"
+    r"|^debconf: unable to initialize frontend: |^dpkg-preconfigure: unable to re-open stdin:"
+    r"|^cannot configure rootless cgroup using the cgroupfs manager$"
+    r"|^unable to write (?:system|pod|image|volume) event: |^check for SO_REUSEPORT: "
+    r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
+    r"|^(?:task/cgroup: unable to add |Unable to create TMPDIR \[|Setting TMPDIR to |switch_g_job_postfini: "
+    r"|TMPDIR \[[^\]]{1,300}\] is not writeable|xcpuinfo_hwloc_topo_load: failed"
+    r"|Could not run slurm task_(?:pro|epi)log )"
+    r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
+    r"|(?:Please|To) .{0,40}(?:open a|file a|report|contact))"
+    r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
+    r"|(?:^|[^\w.\s]\s*|\b(?:with|found|and|had|has|have|were|was|are|got) )0 (?:errors?|failed|failures?)\b)"
+    r"|\bwith the following (?:error|exception)s?:$|^SLF4J: "
+    r"|(?i:[:;,.] ?(?:going to|using|falling back (?:to|on)|defaulting to|switching to) .{1,200}\binstead[.!]?$)"
+    r"|(?i:error (?:rate|bars?|function|_?injector)|\S error handling|errors? from kernel tracing)"
+    r"|^(?:\[\[\{\{node \w+\}\}\]\]|\d+ (?:successful operations|derived errors ignored|root error)|Recent warning and)"
+)
+"""Error lines that are none."""
+_ADVICE = late_pattern(r"If (?:you|this|the)\b|(?:Please|Make sure|Note|Hint|Tip)\b")
+"""How sentences begin that say what to do about something."""
+_KILLS = late_pattern(
+    r"(?i)(?:(?:now |gracefully )?(?:kill|terminat|stopp|interrupt|signall?|end)ing (?!(?:with|on|by|due)\b)\S"
+    r"|send(?:s|ing)? )"
+    r"(?=.{0,200}\b(?:SIG(?:TERM|INT|KILL|HUP)|signal \d))"
+    r"(?!.{0,200}\b(?:time ?limit|wall ?time|preempt\w*|deadline|memory)\b)"
+)
+"""How a program says that it ends others with a signal: it is not the one that was ended."""
+_SIGNALS = ("stopped", "killed")
+"""Rows of signals that ended a process."""
+_PIPE_CLOSED = late_pattern(r"\w{1,20}: (?:write error|standard output|stdout): Broken pipe$")
+"""What a program of the shell says whose reader has seen enough, `head` say."""
+_FAREWELL = late_pattern(
+    r"(?i:\b(?:failed to|failure to|unable to|could not|cannot|error (?:while|during|when)) (?:\w+ ){0,2}?"
+    r"(?:disconnect|shut(?:ting)? ?down|clos(?:e|ing)|clean(?:ing)? ?up|tear(?:ing)? ?down|finali[sz]e|unregister"
+    r"|deregister|destroy)(?:ing)?\b)"
+)
+"""What a program complains of while it ends: it ends all the same."""
+_IGNORED = late_pattern(
+    r"(?:[,:;] ignor(?:ed|ing)(?: (?:it|this))?|\(ignored\)|[.,;] ?[Ff]alling back (?:to|on)(?: [\w-]{1,40}){1,5}"
+    r"|[,;] skipp(?:ed|ing)(?: (?!fail|remaining|rest\b|all\b|every)[\w.'-]{1,40}){0,4})[.!]?$"
+)
+"""How a program ends that says of something that it does without."""
+_DONE_WITHOUT = late_pattern(
+    r"^Cleaning build area\W{1,8}bad exit status: "
+    r"|^Error caught was: No module named |\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
+)
+"""How xFormers says what it does without, and optimum-neuron which graph the hub does not have: it is compiled."""
+_TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d")
+"""How the client of Hugging Face's hub and NCCL say what they try again; when they give up they say that."""
+TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
+"""What unittest heads a traceback with, behind `ERROR:` or `FAIL:`: a name, whatever words it holds."""
+
+
+def is_noise(statement: Statement) -> bool:
+    """Whether an error line that nobody knows is none, or what a program complains of while it ends."""
+    if NOISE.search(statement.text):
+        return True
+    if statement.level is LogLevel.FATAL:
+        return False
+    return any(pattern.search(statement.text) for pattern in (_IGNORED, _FAREWELL))
+
+
+def is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
+    """Whether known words only advise, tell of what is ignored or tried again, or of a connection not closed well."""
+    if any(pattern.search(statement.text) for pattern in (_TRIED_AGAIN, _IGNORED, _DONE_WITHOUT)):
+        return True
+    if statement.level is LogLevel.NOTSET and (_ADVICE.match(statement.text) or _PIPE_CLOSED.match(statement.text)):
+        return True
+    if row.weight is Weight.STATEMENT and row.name in _SIGNALS and _KILLS.match(statement.text):
+        return True
+    is_of_others = row.cause_class in (CauseClass.NETWORK, CauseClass.COLLECTIVE)
+    return is_of_others and _FAREWELL.search(statement.text) is not None
+
+
+_SHELLS_REPORT = late_pattern(
+    r"(?:STDERR: )?(?:/\S{1,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?\S{1,300}: "
+    r"(?:(?:command )?not found|No such file or directory)$"
+)
+
+
+def is_prose(statement: Statement, row: Recognizer) -> bool:
+    """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
+    reports of torchrun, pip and shells are, XLA's status, and what kubectl says of a pod."""
+    is_said = any(
+        shape.match(statement.text)
+        for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, ROOT, _WEIGHTS, _PIPS_REPORT, _SHELLS_REPORT)
+    )
+    is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
+    return is_quoted and row.weight is not Weight.REASON

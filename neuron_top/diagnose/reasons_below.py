@@ -1,0 +1,63 @@
+"""What heads a reason, and what the lines below a heading are to it: `headings` follows them."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.no_failures import NOISE
+from neuron_top.diagnose.recognizers import Weight
+from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.verdicts import CauseVerdict
+from neuron_top.late_pattern import late_pattern
+
+_CONDITION = late_pattern(
+    r"(?:what\(\): {1,4}|(?:\w{1,80}\.){0,9}\w{0,80}(?:Error|Exception): )?(?:[A-Z][A-Z\d]{0,20}_)?"
+    r"(?:FATAL|THROW|ASSERT|CHECK|ENFORCE|REQUIRE|VERIFY)(?:_\w{1,20})? (?:@|at) \S{1,300}"
+    r"\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl):\d{1,7}: .{1,300}$"
+)
+"""How macros of C++ name a place and the condition that does not hold there; why stands below."""
+_VALIDATION = late_pattern(r"(?:\w{1,80}\.){0,9}ValidationError: \d{1,4} validation errors? for \S{1,200}$")
+"""How pydantic names a model; the field and why stand below."""
+_FIELD = late_pattern(r"[A-Za-z_][\w.\[\]-]{0,100}$")
+_REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$")
+_HEADS_REASON = late_pattern(
+    r"(?i)(?=.{3,100}:$)(?:[\w.'\"()*!-]+ +){0,8}?[\w.*!-]{0,20}(?:error|exception|failure|failed|fatal)\w*"
+    r"(?: +[\w.'\"()*!-]+){0,8} ?:$"
+)
+"""`Fatal error:`, `Error in routine read (1):`, `The following error occurred:`."""
+BARE_HEADING = late_pattern(
+    r"(?i)(?:(?:fatal|internal|unexpected|run-?time|critical|unknown) )?(?:error|exception): *$"
+)
+_NOTHING = late_pattern(
+    r"(?i)\W*(?:none|no errors?|n/?a|null)\W*$"
+    r"|(?:[\w.-]{1,40}(?: \w{1,20})? ?[:=] ?)?[-+]?\d[\d.,]*(?:e[-+]?\d+)?\s?%?$"
+)
+"""What stands below a heading under which nothing, or a number, is told."""
+_SAYS_NO_REASON = late_pattern(r"File \"|at \S+\(|Traceback|[-=*#%+~]{3}|\{")
+"""What stands below a heading and states no reason: frames, a rule."""
+
+
+def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:
+    """Whether a line that nobody knows is only the heading of what stands on the next one."""
+    return verdict.weight is Weight.CASCADE and verdict.row is None and _HEADS_REASON.match(statement.text) is not None
+
+
+def leaves_reason(text: str) -> bool:
+    """Whether an exception's words only name a place and a condition in a source, or a model; why stands below."""
+    return _CONDITION.match(text) is not None or _VALIDATION.match(text) is not None
+
+
+def labels_reason(text: str, heading: str) -> bool:
+    """Whether a line below `heading` only says that, or of which field, the reason stands on the next one."""
+    is_field = _VALIDATION.match(heading) is not None and _FIELD.match(text) is not None
+    return is_field or _REASONS_LABEL.match(text) is not None
+
+
+def states_reason(statement: Statement) -> bool:
+    """Whether a line below such a heading, in which no failure is seen, has the words of the reason."""
+    text = statement.text
+    is_other = statement.level.is_mild or _SAYS_NO_REASON.match(text) or NOISE.search(text)
+    return len(text.split()) > 1 and not is_other
+
+
+def states_nothing(statement: Statement) -> bool:
+    """Whether a line below such a heading shows that nothing failed."""
+    return _NOTHING.match(statement.text) is not None
