@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import NamedTuple
 
 import ahocorasick_rs
 import msgspec
@@ -27,7 +26,7 @@ from neuron_top.diagnose import (
     suspects,
 )
 from neuron_top.diagnose.advice import NCCL_WARNED, CodedDiagnosis
-from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence, move
+from neuron_top.diagnose.findings import Finding, Findings, JobProgress, move
 from neuron_top.diagnose.headings import Below, Expects, Headings
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.messages import CompilerMessage
@@ -36,6 +35,7 @@ from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.recovery import DONE_LATER, Recovery
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
+from neuron_top.diagnose.surroundings import Surroundings
 from neuron_top.diagnose.suspects import Suspects
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.diagnose.verdicts import CauseVerdict
@@ -84,10 +84,6 @@ _MOST_SHAPES = 8192
 _LONGEST_SHAPE = 1000
 _READ_ANYWAY = 1000
 """Copies of a finding's line that are read for their rank; the others are only counted."""
-_BEFORE, _BEHIND = 3, 5
-"""Lines around a finding that are kept as evidence: a traceback's last frame, and the begin of a table that follows."""
-_TAIL_BYTES = 64 << 10
-"""How much of what was read is kept: for the lines around a finding, and for how the log ends."""
 _LINES_TO_ABORT = 2
 """Between an error line and the one which says that the program aborts for it."""
 _MOST_MODULES = 64
@@ -97,13 +93,6 @@ _PLAIN = late_pattern(rb"^(?=[^> \t\r\n])", re.MULTILINE)
 _HEADING = b"Traceback ("
 _LINES_OF_A_STACK = 200
 """Between an exception of C++ and the banner of the compiler whose back end it ended."""
-
-
-class _Wanted(NamedTuple):
-    """Lines behind a finding, still to come."""
-
-    finding: Finding
-    last: int
 
 
 class Diagnoser:
@@ -117,7 +106,7 @@ class Diagnoser:
         self._offset = 0
         self._lines = 0
         """Line ends before the block."""
-        self._tail = b""
+        self._surroundings = Surroundings()
         self._progress = JobProgress()
         self._base = JobProgress()
         """As it was before the block; counted from the first finding on."""
@@ -144,7 +133,6 @@ class Diagnoser:
         self._module_search: ahocorasick_rs.BytesAhoCorasick | None = None
         self._recommends_pages = False
         """The runtime has recommended a larger Scratchpad page."""
-        self._wanted: list[_Wanted] = []
         self._indent: int | None = None
         """How far the whole log is indented: pages and test runners do that."""
         self._quoted_until: int | None = None
@@ -190,15 +178,11 @@ class Diagnoser:
             _blame_compiler(findings, self._message, verdict)
             finding, is_new = findings.add(said, verdict, self._progress)
             if is_new and self._wide is None:
-                position = finding.offset - self._offset + len(self._tail)
-                self._keep_before(finding, self._tail, position)
-                behind = self._tail[max(0, position) :].split(b"\n")[1 : 1 + _BEHIND]
-                for line, raw in enumerate(behind, finding.line + 1):
-                    self._keep(finding, line, raw)
+                self._surroundings.add_so_far(finding, self._offset)
         return self._diagnosis(findings, exit_code)
 
     def _diagnosis(self, findings: Findings, exit_code: int | None, *, is_torn: bool = False) -> CodedDiagnosis:
-        whole = self._tail[-ending.TAIL_BYTES :]
+        whole = self._surroundings.tail[-ending.TAIL_BYTES :]
         if len(whole) < self._offset:  # cut off in front: perhaps in the middle of a line
             whole = whole[whole.find(b"\n") + 1 :]
         end = ending.read(whole, self._lines - whole.count(b"\n") + 1, self._offset - len(whole))
@@ -219,7 +203,7 @@ class Diagnoser:
         behind = self._lines - self._tracebacks.last_frame + 1
         if not self._tracebacks.is_torn or behind <= 0:
             return self._tracebacks.is_torn
-        rest = self._tail.split(b"\n")[-behind:]
+        rest = self._surroundings.tail.split(b"\n")[-behind:]
         return sum(bool(line.strip()) for line in rest) <= 1
 
     def _decide(self) -> bytes:
@@ -242,7 +226,7 @@ class Diagnoser:
         if self._quoted_until is None and (plain := _PLAIN.search(block)) is not None:
             self._quoted_until = self._offset + plain.start()
         self._signs = None
-        self._take_wanted(block)
+        self._surroundings.begin(block, self._lines + 1)
         self._walk(block, _failures(block))
         if self._findings.all:
             steps, compiles = self._steps_and_compiles(block)
@@ -251,8 +235,7 @@ class Diagnoser:
             self._progress = JobProgress(self._base.steps, self._base.compiles)
         self._lines += block.count(b"\n")
         self._offset += len(block)
-        kept = block if len(block) >= _TAIL_BYTES else self._tail + block
-        self._tail = kept[-_TAIL_BYTES:]
+        self._surroundings.end(block)
 
     def _steps_and_compiles(self, block: bytes) -> tuple[list[int], list[int]]:
         """Where steps and compiles stand in the block; searched only where something has failed."""
@@ -322,7 +305,7 @@ class Diagnoser:
 
     def _read_above(self, block: bytes, position: int, line: int) -> None:
         """Show the line above the heading of a traceback to what follows that: it may hold no word of a failure."""
-        before = block[max(0, position - LINE_LIMIT) : position] or self._tail[-LINE_LIMIT:]
+        before = block[max(0, position - LINE_LIMIT) : position] or self._surroundings.tail[-LINE_LIMIT:]
         raw = before.removesuffix(b"\n").rpartition(b"\n")[2]
         above = next(statements(raw, line - 1, 0, self._indent or 0), None)
         if above is not None:
@@ -538,44 +521,9 @@ class Diagnoser:
         return True
 
     def _add_evidence(self, finding: Finding, block: bytes) -> None:
-        """Keep the lines around a new finding; it may have been stated some lines ago."""
-        near = self._tail + block
-        position = finding.offset - self._offset + len(self._tail)
-        if position < 0 or (self._wide is not None and finding.offset < self._offset):
-            return
-        self._keep_before(finding, near, position)
-        self._wanted.append(_Wanted(finding, finding.line + _BEHIND))
-        end = near.find(b"\n", position)
-        self._take_behind(near, len(near) if end < 0 else end + 1, finding.line + 1)
-
-    def _keep_before(self, finding: Finding, near: bytes, position: int) -> None:
-        """Keep the lines in front of a finding, which stands at this position of what was read last."""
-        before = near[max(0, position - 2 * LINE_LIMIT) : max(0, position)].split(b"\n")[:-1][-_BEFORE:]
-        for line, raw in enumerate(before, finding.line - len(before)):
-            self._keep(finding, line, raw)
-
-    def _take_wanted(self, block: bytes) -> None:
-        """Lines that findings of earlier blocks still want."""
-        if self._wanted:
-            self._take_behind(block, 0, self._lines + 1)
-
-    def _take_behind(self, block: bytes, position: int, line: int) -> None:
-        wanted = self._wanted
-        for _ in range(_BEHIND):
-            if position >= len(block) or not wanted:
-                break
-            end = block.find(b"\n", position)
-            end = len(block) if end < 0 else end
-            for finding, last in wanted:
-                if finding.line < line <= last:
-                    self._keep(finding, line, block[position:end])
-            line, position = line + 1, end + 1
-        self._wanted = [one for one in wanted if one.last >= line]
-
-    def _keep(self, finding: Finding, line: int, raw: bytes) -> None:
-        text = strip_ansi(raw[:2000].decode("utf-8", "replace"))
-        if text.strip() and all(one.line != line for one in finding.evidence):
-            finding.evidence.append(evidence(line, text))
+        """Keep the lines around a new finding; of a log of wide characters, those of the block that is being read."""
+        if self._wide is None or finding.offset >= self._offset:
+            self._surroundings.add(finding, block, self._offset)
 
 
 def _statement_of(message: CompilerMessage) -> tuple[Statement, CauseVerdict]:
