@@ -20,14 +20,14 @@ _FEWEST = 3
 """Headers of one kind, with blanks in front, that show that a line holds several; fewer may be quoted."""
 _WORDS = 3
 """Characters between two headers: behind each something was said."""
-_FRAME = late_pattern(r"\s+(?=File \"[^\"\n]{1,400}\", line \d{1,7}, in \S)")
+_FRAME = late_pattern(r"\s(?=File \"[^\"\n]{1,400}\", line \d{1,7}, in \S)")
 _HEADING = "Traceback (most recent call last):"
 _LINK = late_pattern(
-    r"\s+(?=Traceback \(most recent call last\):|During handling of the above exception"
+    r"\s(?=Traceback \(most recent call last\):|During handling of the above exception"
     r"|The above exception was the direct cause)"
 )
 _EXCEPTION = late_pattern(
-    r"(?:\s+|(?<=[)\]}]))(?=(?:[A-Za-z_]\w{0,80}\.){0,6}[A-Za-z_]?\w{0,80}(?:Error|Exception): \S)"
+    r"(?:\s|(?<=[)\]}]))(?=(?:[A-Za-z_]\w{0,80}\.){0,6}[A-Za-z_]?\w{0,80}(?:Error|Exception): \S)"
 )
 _GLUED_EXCEPTION = late_pattern(r"(?<=[)\]}])(?=(?:[A-Za-z_]\w{0,80}\.){0,6}[A-Za-z_]\w{0,80}(?:Error|Exception): ?\S)")
 """Right behind the source of a frame."""
@@ -35,7 +35,7 @@ _LEVELS = ("INFO", "ERROR", "WARNING", "WARN", "DEBUG", "CRITICAL", "FATAL", "NO
 _ANY_LEVEL = f"(?:{'|'.join(_LEVELS)})"
 _STAMPED = late_pattern(
     r"[\[(]?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?Z?\]?[ :|-]{1,4}"
-    rf"(?:[\w./-]{{1,60}}[ :|-]{{1,4}}){{0,2}}[\[(]?{_ANY_LEVEL}\b"
+    rf"(?:\S{{1,60}} {{1,3}}){{0,4}}?[\[(]?{_ANY_LEVEL}\b"
 )
 _LEVEL = late_pattern(rf"(?<!\S)(?:\[{_ANY_LEVEL}\]:? |{_ANY_LEVEL}:[\w.-]{{1,60}}:)(?=\S)")
 _GLUES = ".)]}!?%*>"
