@@ -45,26 +45,27 @@ FOURTH_MET = Met(43, 46, (
 ))  # fmt: skip
 _HEAD = """# How often the reason of a miss is right
 
-What [`neurontop explain`](explain.md) answers, measured. Each row is a miss made by changing exactly one thing; the
-answer is the cause named first. Written by `python -m tests.explain.write_page`. Cases marked HLO are HLO modules that
-the tests write, no compiler made them; those marked forward, backward, optimizer and clip are graphs of real training
-scripts, traced by PyTorch.
+A measurement of the answers of [`neurontop explain`](explain.md). Each row is a miss that was made by changing exactly
+one thing; the answer is the cause that is named first. This page is written by `python -m tests.explain.write_page`.
+Cases marked HLO are HLO modules that the tests write; no compiler made them. Cases marked forward, backward, optimizer
+and clip are graphs of real training scripts, traced by PyTorch.
 
-How far this goes, by set:
+The share of right answers, by set:
 
 | set | right when first met | right now |
 |---|---|---|
 """
-_HOW = """**The share to expect of graphs nobody has looked at is that of the last two sets when they were first met: \
-{third:.0%} and {fourth:.0%}.** The cases and expected answers of a set were written before the rules met it. \
-Afterwards the rules were put right on all sets, so the last column says less than the middle one. Two cases of \
-the first set were wrong themselves (a break that was none; clipping, which leaves the graph of the update alone \
-and adds one of its own) and were corrected before the second set was met; so was one seen case of clipping. One \
-answer of the third set got a name that no rule could give before (tied embeddings: `inputs`, expected at first \
-was `operators`); it counts as wrong when first met. So does one of the fourth (norms before instead of behind: \
-`order`, expected at first was `operators`), and a case of it that was taken out afterwards: the graph of a \
-first step has no momentum in it, so another momentum leaves it as it is. The sum of the losses instead of their \
-mean is reported as the number that it is in the graph; it still counts as wrong.
+_HOW = """**For graphs that the rules were not written on, expect the share of the last two sets when they were first \
+met: {third:.0%} and {fourth:.0%}.** The cases and expected answers of a set were written before the rules met it. \
+Afterwards the rules were corrected on all sets, so the last column says less than the middle one. Two cases of \
+the first set were wrong themselves (a graph break that was none; clipping, which does not change the graph of the \
+update but adds a graph of its own) and were corrected before the second set was met; so was one seen case of \
+clipping. One answer of the third set got a name that no rule could give before (tied embeddings: `inputs`; the \
+expected answer was first `operators`); it counts as wrong when first met. The same holds for one answer of the \
+fourth set (norms before instead of behind: `order`; the expected answer was first `operators`), and for a case of \
+that set that was removed afterwards: the graph of a first step contains no momentum, so a change of the momentum \
+does not change it. If the losses are summed instead of averaged, the graph only has another number, and that is \
+what is reported; it still counts as wrong.
 """
 _ROWS = "| changed | expected | answered first | right | in words |\n|---|---|---|---|---|\n"
 
