@@ -1,4 +1,4 @@
-"""Kernels that a killed compile left half written in Inductor's folder, where the next compile finds them and fails.
+"""Replaces kernels that a killed compile left half written in Inductor's folder, where the next compile fails on them.
 
 The C++ compiler writes a kernel in its final place, and PyTorch takes what is there for complete. The loader names the
 file that it cannot load (`/…/ab/cab….main.so: file too short`), whatever the reason is.
@@ -19,13 +19,13 @@ from neuron_top.compile.wrapper.compile_end import chain
 T = TypeVar("T")
 _NOT_LOADED = re.compile(r"(/[^\n:]+\.so): ")
 _MOST = 100
-"""Kernels of one graph that are written anew; more are not the trace of a killed compile."""
+"""Broken kernels of one graph that are replaced; more than these cannot come from a killed compile."""
 
 
 def written_anew(compile_graph: Callable[[], T]) -> T:
-    """What `compile_graph` gives; kernels of Inductor's folder that do not load are removed, and it is tried again.
+    """The result of `compile_graph`; kernels in Inductor's folder that do not load are removed, and it is called again.
 
-    A kernel that still does not load after that is an error as ever.
+    A kernel that still does not load after that is an error as usual.
     """
     removed: set[Path] = set()
     while True:

@@ -1,4 +1,4 @@
-"""A captured graph of our own, around the same constants.
+"""Copies a captured graph, around the same constants.
 
 PyTorch's own ways to copy a GraphModule register its tensors as buffers, and AOTAutograd makes inputs of buffers: code
 compiled from such a copy expects arguments that nobody passes. Here a constant stays what it was, a plain attribute.
@@ -15,7 +15,7 @@ from torch import fx
 
 
 def copied(gm: fx.GraphModule) -> fx.GraphModule:
-    """A module of its own around the same constants; its nodes (and those of its subgraphs) may be changed freely."""
+    """A copy of the module around the same constants; its nodes (and those of its subgraphs) may be changed freely."""
     graph = fx.Graph()
     graph.output(graph.graph_copy(gm.graph, {}))
     for ours, theirs in zip(graph.nodes, gm.graph.nodes, strict=True):
@@ -34,7 +34,7 @@ def parts(gm: fx.GraphModule) -> Iterator[fx.GraphModule]:
 
 
 def constants(gm: fx.GraphModule) -> list[tuple[str, str, torch.Tensor]]:
-    """Every tensor that is no input: the path of the (sub)graph that refers to it, its name there, and itself."""
+    """Each tensor that is not an input: path of the (sub)graph that refers to it, its name there, the tensor."""
     found = []
     for path, module in gm.named_modules():
         if isinstance(module, fx.GraphModule):

@@ -1,4 +1,4 @@
-"""`model.graph.json`: a graph in words that anything may read without running code."""
+"""`model.graph.json`: a description of a graph that can be read without running code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from torch import fx
 
 NODES_KEPT = 5000
-"""Keeps the file below half a megabyte."""
+"""The most operators that a description lists, which keeps the file below half a megabyte."""
 _LISTED = 16
 _SHORT = {
     torch.float32: "f32",
@@ -41,12 +41,12 @@ class GraphDescription(msgspec.Struct, frozen=True, kw_only=True):
     torch: str
     compiler: str = ""
     nodes: tuple[tuple[str, str, str], ...] = ()
-    """Each operator in order: its name, the shapes of its result, the numbers and words among its arguments. What a
-    structural comparison of two graphs reads; the first NODES_KEPT of them."""
+    """Each operator in order: its name, the shapes of its result, the numbers and words among its arguments. A
+    structural comparison of two graphs reads this. At most the first NODES_KEPT."""
 
 
 def describe(gm: fx.GraphModule, *, module: str, direction: str, compiler: str) -> GraphDescription:
-    """Read the words off a traced graph."""
+    """Describe a traced graph."""
     counts = Counter(_name(node.target) for node in gm.graph.nodes if node.op.startswith("call_"))
     outputs = next(iter(reversed(gm.graph.nodes))).args[0]
     return GraphDescription(
@@ -75,7 +75,7 @@ def _result_text(value: Any) -> str:
 
 
 def _numbers(node: fx.Node) -> str:
-    """Scalar arguments: what a graph holds of learning rates, epsilons, sizes and modes."""
+    """Scalar arguments, such as learning rates, epsilons, sizes and modes."""
     plain = (int, float, str, bool, torch.dtype)
     found = []
     for place, value in [*enumerate(node.args), *node.kwargs.items()]:

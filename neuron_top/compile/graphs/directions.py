@@ -1,12 +1,14 @@
-"""What a graph is for: inference, the forward or the backward part of a training step. PyTorch compiles each otherwise.
+"""Compiles a graph for its direction: inference, forward or backward. PyTorch compiles each differently.
 
-A graph by itself is compiled as one of inference (`torch._inductor.standalone_compile`). That moves operators, and with
-them the order of random numbers. On a GPU it turns images of convolutions to channels last where PyTorch leaves them in
-training, as for grouped convolutions, which are slower so. And only in a backward graph PyTorch gives operators that it
-has no code for contiguous inputs, since not all of them compute rightly with others.
+A graph by itself is compiled as one for inference (`torch._inductor.standalone_compile`). That moves operators, and
+with them the order of random numbers. On a GPU it lays out the images of convolutions as channels last, also where
+PyTorch does not in training, as for grouped convolutions, which this makes slower. And only in a backward graph does
+PyTorch make inputs contiguous for operators that it has no code for, since not all of them compute correctly with
+others.
 
-What PyTorch does to forward and backward together (`joint_graph_passes`), it did in the job, before it divided them. A
-graph of inference has had none of that; to do it to the parts once more takes a tenth of a second, and may change them.
+The passes for forward and backward together (`joint_graph_passes`) have run in the job, before PyTorch divided the two.
+To run them on the parts once more takes a tenth of a second, and may change them. For a graph for inference they have
+not run yet.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ INFERENCE, FORWARD, BACKWARD = "inference", "forward", "backward"
 
 
 def with_direction(settings: Mapping[str, Any], direction: str) -> dict[str, Any]:
-    """The settings that a graph for this is compiled under, which are part of its key."""
+    """The settings, extended by the direction, that a graph is compiled under; they are part of its key."""
     return {**settings, _DIRECTION: direction}
 
 
 @contextlib.contextmanager
 def compiled_as(settings: Mapping[str, Any]) -> Iterator[None]:
-    """Within the block, graphs are compiled for the direction that the settings name; without one, for inference."""
+    """Within the block, compile graphs for the direction that the settings name; without one, for inference."""
     from torch._inductor import compile_fx, config
 
     direction = settings.get(_DIRECTION, INFERENCE)

@@ -1,7 +1,7 @@
-"""GPUs that PyTorch knows as `cuda` (NVIDIA's; AMD's go by the same name): which there are, and compiling for them.
+"""Lists the GPUs that PyTorch knows as `cuda` (NVIDIA's, and AMD's by the same name), and prepares compiles for them.
 
-A process that has asked the driver for its GPUs cannot use one in its forks. The compile server lives by forking, so it
-never asks: a fork asks for it, and each compile is the first in its process to use a GPU.
+A process that has asked the driver for its GPUs cannot use one in its forks. The compile server works by forking, so it
+never asks itself: a fork asks on its behalf, and each compile is the first in its process to use a GPU.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _KIND = (
     "warp_size",
     "L2_cache_size",
 )
-"""What kernels are made for, the compute capability (major, minor) among it. Not which card of its kind it is (`uuid`,
-its place on the bus), nor what the driver leaves of its memory."""
+"""Properties that kernels are compiled for, such as the compute capability (major, minor). Not which card of its kind
+it is (`uuid`, its place on the bus), nor how much memory the driver leaves."""
 
 
 _IMPORTED_BY_COMPILES = (
@@ -51,12 +51,12 @@ _IMPORTED_BY_COMPILES = (
     "torch._inductor.runtime.caching.interfaces",
     "torch.fx.experimental.validator",
 )
-"""Beside the patterns that PyTorch keeps in modules of their own."""
+"""Further modules, besides those of PyTorch's patterns."""
 
 
 def kinds() -> list[str]:
     """The GPUs that this process sees. Equal ones count as one, so that a rank with one GPU shares with a rank that
-    sees eight; different ones stand in their order, which a graph's `cuda:1` refers to."""
+    sees eight; different ones keep their order, which a graph's `cuda:1` refers to."""
     if not torch.cuda.is_available():
         return []
     gpus = [torch.cuda.get_device_properties(place) for place in range(torch.cuda.device_count())]
@@ -76,7 +76,7 @@ def cpu_code_in(gm: fx.GraphModule, patches: Mapping[str, Any]) -> bool:
 
 
 def _devices(gm: fx.GraphModule) -> set[str]:
-    """The types of device of a graph's values, those of its subgraphs and constants among them."""
+    """The device types of a graph's values, including its subgraphs and constants."""
     found = set()
     for module in copying.parts(gm):
         for node in module.graph.nodes:
@@ -91,8 +91,8 @@ def _devices(gm: fx.GraphModule) -> set[str]:
 def reason_to_stay(settings: Mapping[str, Any], gm: fx.GraphModule) -> str:
     """Why a graph for a GPU is compiled in the job under these settings; empty where it need not be.
 
-    A CUDA graph is a recording of calls with their addresses: it is made where it is played, from Inductor's own
-    function, which PyTorch cannot save for it.
+    A CUDA graph is a recording of calls with their addresses: it is made in the process that replays it, from
+    Inductor's own function, which PyTorch cannot save for it.
     """
     if settings["config"][INDUCTOR].get("triton.cudagraphs") and used_by(gm):
         return "CUDA graphs are recorded by the process that runs them"
@@ -101,9 +101,9 @@ def reason_to_stay(settings: Mapping[str, Any], gm: fx.GraphModule) -> str:
 
 @contextlib.contextmanager
 def counted_elsewhere() -> Iterator[None]:
-    """Within the block, this process answers how many GPUs there are without having asked the driver itself."""
+    """Within the block, this process can tell how many GPUs there are without asking the driver itself."""
     ask = getattr(torch._C, "_cuda_getDeviceCount", None)
-    if ask is None:  # PyTorch is built without
+    if ask is None:  # PyTorch is built without CUDA
         yield
         return
     torch._C._cuda_getDeviceCount = functools.cache(lambda: _in_a_fork(ask))
@@ -133,9 +133,9 @@ def imported_by_compiles() -> list[str]:
 
 
 def start_kernel_compilers() -> None:
-    """Have Triton's kernels compiled beside each other, by forks of this process, which exists to compile one graph.
+    """Let forks of this process, which exists to compile one graph, compile Triton's kernels in parallel.
 
-    PyTorch's own way is another program, which imports PyTorch first and is ready when such a graph is compiled.
+    PyTorch would start another program, which first imports PyTorch and is ready only when such a graph is compiled.
     """
     from torch._inductor.async_compile import AsyncCompile
 
@@ -145,7 +145,7 @@ def start_kernel_compilers() -> None:
 
 @contextlib.contextmanager
 def kernels_ready() -> Iterator[None]:
-    """Within the block, code is loaded whose kernels are compiled: PyTorch starts no programs to compile them."""
+    """For loading code whose kernels are compiled: within the block PyTorch starts no programs to compile them."""
     if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         yield
         return

@@ -1,4 +1,4 @@
-"""The body of `model.fxgraph`: a graph on its way to a compile process, with the settings it must be compiled under.
+"""Writes and reads the body of `model.fxgraph`: a graph for a compile process, with the settings to compile it under.
 
 Security: reading one unpickles it, and unpickling runs code. Only a compile process does that, with bytes whose digest
 its job has sent; the job takes them from its own memory, or from a file that passed the gate (`cache/trust.py`) and has
@@ -25,14 +25,14 @@ from neuron_top.compile.graphs.script_operators import StandIns
 
 
 class SerializedGraph(msgspec.Struct, frozen=True, kw_only=True):
-    """A graph as a compiler gets it: module, example inputs, their fake mode, settings by name."""
+    """A graph as a compiler receives it: module, example inputs, their fake mode, settings by name."""
 
     gm: Any
     inputs: list[Any]
     fake_mode: Any
     settings: dict[str, Any]
     stand_ins: StandIns
-    """What it calls, and only its job has."""
+    """Operators that the graph calls and only its job has."""
 
 
 def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> bytes:
@@ -44,7 +44,7 @@ def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any])
 
 
 def _everything() -> dict[str, Any]:
-    """No filter, of operators or of what is noted at nodes; PyTorch 2.10 has none of the latter."""
+    """Options that filter neither operators nor the metadata of nodes; PyTorch 2.10 has no filter for the latter."""
     return {field.name: None for field in dataclasses.fields(Options) if field.name.endswith("_filter")}
 
 

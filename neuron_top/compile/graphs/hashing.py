@@ -1,10 +1,10 @@
-"""The hash of a graph: equal wherever the generated code would be equal, different wherever anything differs.
+"""Computes the hash of a graph: equal if the generated code would be equal, different if anything differs.
 
-A wrong hit is the worst defect a compile cache can have, so the rule is: what is sent to the compiler is what is
+A wrong hit is the worst defect a compile cache can have, so the rule is: exactly what is sent to the compiler is
 hashed. `strip_unserialized` strips a graph to that, and `describe_exactly` writes all of it as canonical text: every
 node's operator, arguments with their types, metadata of its value (shape, stride, dtype, device), constants by content,
-symbolic sizes with their hints, ranges and guards, and the compiler settings in force. Names of nodes and places in
-the user's source stay out; order counts. What cannot be written down exactly raises `NotCacheable`; such a graph is
+symbolic sizes with their hints, ranges and guards, and the compiler settings in force. Names of nodes and places in the
+user's source stay out; order counts. Anything that cannot be described exactly raises `NotCacheable`, and the graph is
 compiled without the cache.
 """
 
@@ -32,9 +32,9 @@ from neuron_top.compile.graphs import own_code, script_operators, torch_function
 
 _FORMAT = "neuron-top graph 2"
 _ALIGNMENT = 64
-"""Bytes; what vector instructions and memory transactions can ask for."""
+"""Bytes; the largest alignment that vector instructions and memory transactions can require."""
 _DISPATCHES = "boolean_dispatch.<locals>.fn"
-"""The functions of `torch.nn.functional` that call one function or another, as an argument says (`max_pool2d`)."""
+"""Name of the functions of `torch.nn.functional` that call one of two functions, by an argument (`max_pool2d`)."""
 _FUNCTION_MODULES = (operator, math, builtins, torch, torch.ops.higher_order)
 
 
@@ -43,10 +43,10 @@ class NotCacheable(Exception):
 
 
 def strip_unserialized(gm: fx.GraphModule) -> None:
-    """Strip `gm` (and its subgraphs), in place, of every metadata that `describe_exactly` does not read.
+    """Strip `gm` (and its subgraphs), in place, of all metadata that `describe_exactly` does not read.
 
-    What is left is each node's value. Marks for the partitioner have done their work by now; stacks and names of
-    modules only make comments in generated code.
+    Only each node's value is left. Marks for the partitioner are no longer needed; stack traces and module names only
+    become comments in generated code.
     """
     for module in _graph_modules(gm):
         module.meta.clear()
@@ -62,7 +62,7 @@ def digest_graph(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[st
 
 
 def describe_exactly(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> Iterator[str]:
-    """Lines of canonical text, the whole of what is hashed. Raises NotCacheable."""
+    """Lines of canonical text: everything that is hashed. Raises NotCacheable."""
     yield _FORMAT
     yield f"torch {torch.__version__} {torch.version.git_version}"
     yield f"settings {exactly(dict(settings), {})}"
@@ -110,7 +110,7 @@ def _target(node: fx.Node) -> str:
         if not target.cacheable():
             raise NotCacheable(f"PyTorch cannot save code that calls {target}")
         if FunctionalTensorMode not in getattr(target, "python_key_table", (FunctionalTensorMode,)):
-            raise NotCacheable(f"PyTorch cannot trace code that calls {target} once more")  # a compile by itself does
+            raise NotCacheable(f"PyTorch cannot trace code that calls {target} once more")  # a compile process does
         return f"higher order {target}"
     return function_name(target)
 
@@ -120,7 +120,7 @@ def _operator(target: torch._ops.OpOverload) -> str:
 
 
 def function_name(target: Any) -> str:
-    """A function of Python or PyTorch by its place. Raises NotCacheable for one that only the script knows."""
+    """A function of Python or PyTorch, by its module and name. Raises NotCacheable for one that only the script has."""
     module, name = getattr(target, "__module__", None) or "", getattr(target, "__qualname__", "")
     if isinstance(target, types.FunctionType) and name == _DISPATCHES and torch_functions.own(target):
         return f"function {module}.{target.__name__}, {_dispatched(target)}"
@@ -132,9 +132,9 @@ def function_name(target: Any) -> str:
 
 
 def _dispatched(target: types.FunctionType) -> str:
-    """What such a function was made of: the argument that decides, and the two functions. Raises NotCacheable.
+    """The parts of a function that calls one of two others: the deciding argument and both. Raises NotCacheable.
 
-    Those are not copies with other defaults or globals: they stand where they say.
+    Both must be the very functions that their module and name lead to, not copies with other defaults or globals.
     """
     held = [cell.cell_contents for cell in target.__closure__ or ()]
     if not all(_stands_where_it_says(part) for part in held if callable(part)):
@@ -144,14 +144,14 @@ def _dispatched(target: types.FunctionType) -> str:
 
 
 def _is_what_it_says(target: Any) -> bool:
-    """Whether a function is one of PyTorch's or Python's, not one of the script's under the name of such a one.
+    """Whether a function is PyTorch's or Python's own, and not one of the script's under such a name.
 
-    `functools.wraps` gives a function module and name of the one that it wraps.
+    `functools.wraps` gives a function the module and name of the function that it wraps.
     """
     if isinstance(target, types.FunctionType):
         return torch_functions.own(target)
     if isinstance(target, torch_functions.IN_C):
-        return True  # no script defines one, and their names do not always lead back to them
+        return True  # no script defines a C function, and their names do not always lead back to them
     return _stands_where_it_says(target)
 
 
@@ -163,7 +163,7 @@ def _stands_where_it_says(target: Any) -> bool:
 
 
 def exactly(value: Any, places: Mapping[fx.Node, int]) -> str:
-    """An argument as text that distinguishes whatever the compiler could distinguish: `1`, `1.0` and `True` differ.
+    """An argument as text that distinguishes all that the compiler could distinguish: `1`, `1.0` and `True` differ.
 
     `places` numbers the nodes that it may refer to. Raises NotCacheable.
     """
@@ -205,12 +205,12 @@ def _sequence_name(value: Sequence[Any]) -> str:
 
 
 def _number(value: float) -> str:
-    """A float as text; of one that is not a number all bits, since its sign can be copied to another one."""
+    """A float as text; for NaN all bits, since its sign can be copied to another number."""
     return value.hex() if value == value else struct.pack(">d", value).hex()
 
 
 def described(value: Any) -> str:
-    """What the compiler sees of a value: everything about a tensor but its content. Raises NotCacheable."""
+    """What the compiler sees of a value: of a tensor, everything but its content. Raises NotCacheable."""
     if isinstance(value, torch.Tensor):
         return _tensor(value)
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
@@ -223,7 +223,7 @@ def described(value: Any) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """The name of an object's type. In a trace a FakeScriptObject stands for a process group or a mesh: that one's."""
+    """The name of an object's type; for a FakeScriptObject, that of the group or mesh it stands for in a trace."""
     stands_for = getattr(value, "script_class_name", None)
     return str(stands_for).rpartition(".")[2] if stands_for else type(value).__qualname__
 
@@ -237,7 +237,7 @@ def _tensor(tensor: torch.Tensor) -> str:
 
 
 def _offset(tensor: torch.Tensor, exact: bool) -> str:
-    """Where a tensor begins in its storage. Code addresses an input from its own start, so only alignment counts."""
+    """Where a tensor begins in its storage. Code addresses inputs from their own start, so only alignment counts."""
     offset = tensor.storage_offset() if tensor.layout == torch.strided else 0
     if exact or not isinstance(offset, int):
         return f"at {_size(offset)}"
@@ -253,10 +253,10 @@ def _size(size: Any) -> str:
 
 
 def _content(tensor: torch.Tensor) -> str:
-    """Digest of a constant's values, as raw bytes: `-0.0` and `0.0`, and one NaN and another, differ."""
+    """Digest of a constant's values as raw bytes: `-0.0` and `0.0` differ, and so do two kinds of NaN."""
     if tensor.layout != torch.strided or tensor.is_mkldnn or tensor.is_quantized:
         raise NotCacheable("a constant is not a plain dense tensor")
-    with _disable_current_modes():  # AOTAutograd's own would take the constant for a tensor of its trace
+    with _disable_current_modes():  # AOTAutograd's modes would take the constant for a tensor of its trace
         plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous().flatten()
         return hashlib.sha256(plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b"").hexdigest()
 
@@ -273,7 +273,7 @@ def _symbol_lines(gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[str]:
         if isinstance(hint, SingletonInt):
             raise NotCacheable("PyTorch cannot save the sizes of nested tensors")
         yield f"symbol {symbol} hint {hint} range {environment.var_to_range.get(symbol)}"
-    without_hint = environment.var_to_range.keys() - hints.keys()  # known when the code runs
+    without_hint = environment.var_to_range.keys() - hints.keys()  # known only when the code runs
     yield from sorted(f"symbol {symbol} range {environment.var_to_range[symbol]}" for symbol in without_hint)
     yield from sorted(f"replaced {old} by {new}" for old, new in environment.replacements.items())
     yield from sorted(f"divisible {fact}" for fact in environment.divisible)
@@ -283,18 +283,18 @@ def _symbol_lines(gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[str]:
 
 
 def symbol_hints(environment: Any) -> Mapping[Any, Any]:
-    """Symbol → the number that it stood for in the trace, of sizes that are known before the code runs."""
+    """Symbol → the number that it stood for in the trace, for sizes that are known before the code runs."""
     found: Mapping[Any, Any] | None = getattr(environment, "backed_var_to_val", None)
     return environment.var_to_val if found is None else found  # PyTorch 2.10
 
 
 def _goes_without_saying(axiom: Any) -> bool:
-    """Whether it follows from what the symbols are: made anew, as in a compile process, it is just true or false."""
+    """Whether an axiom follows from the symbols alone: rebuilt, as in a compile process, it is just true or false."""
     return isinstance(axiom.func(*axiom.args), BooleanAtom)
 
 
 def shape_environment(values: Sequence[Any]) -> Any:
-    """The symbolic-shape environment that these values live in, None when every size is a number."""
+    """The symbolic-shape environment of these values; None if every size is a number."""
     for value in values:
         sizes: list[Any] = [value] if isinstance(value, torch.SymInt) else []
         if isinstance(value, torch.Tensor):

@@ -1,8 +1,9 @@
-"""Inductor on one graph: compile it, save the artifact with its kernels, load both again.
+"""Compiles one graph with Inductor, saves the artifact with its kernels, and loads both again.
 
 PyTorch's artifact (`CompiledArtifact.save`) names the shared libraries it runs by the hash of their source, but does
-not carry them; where they are missing, loading builds them again, which is nearly all of a compile's time. So they
-are kept beside it, in a zip, and put where Inductor looks for them before the artifact is loaded (`kernel_archive`).
+not carry them; where they are missing, loading builds them again, which takes nearly as long as the compile did. So
+they are kept beside the artifact, in a zip, and put where Inductor looks for them before the artifact is loaded
+(`kernel_archive`).
 
 Security: loading an artifact runs its code. It is loaded from bytes that passed the gate (`cache/trust.py`) and have
 the digests of their record; a library of the same name in Inductor's directory is replaced unless it is the same.
@@ -54,7 +55,7 @@ from neuron_top.compile.graphs.graph_file import SerializedGraph
 from neuron_top.errors import CacheUnusable
 
 _KEEPS_CONSTANTS = "donate_graph_module" in inspect.signature(standalone_compile).parameters
-"""Else PyTorch copies the graph first, in its own way (see `graphs.copying`)."""
+"""Where False, PyTorch copies the graph first, in its own way (see `graphs.copying`)."""
 _NOTHING = "// neuron-top: compiled by nobody, only what comes before\n"
 _IMPORTED_BY_COMPILES = (
     "sympy.combinatorics",
@@ -79,29 +80,29 @@ _IMPORTED_BY_COMPILES = (
     "torch.distributed.tensor.experimental",
     "torch.export._trace",
 )
-"""Modules that PyTorch imports when it is first needed, in the middle of a compile."""
+"""Modules that PyTorch otherwise imports in the middle of a compile, when they are first needed."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def warm_up() -> None:
-    """Do what every compile begins with, before the first fork: imports, and what else there is to prepare.
+    """Do once, before the first fork, what every compile begins with: imports and other preparations.
 
-    All of it without computing anything, leaving a thread or asking for GPUs, so that forks start clean.
-    Raises RefusedForSafety, CacheUnusable: tests of the CPU run what they leave in Inductor's folder.
+    Nothing is computed, no thread is left and no GPU is asked for, so that forks start clean. Raises RefusedForSafety,
+    CacheUnusable: tests of the CPU run what they leave in Inductor's folder.
     """
     with _work_folder():
         pass
     with contextlib.suppress(ImportError):
         import tqdm  # type: ignore[import-untyped,unused-ignore]
 
-        tqdm.tqdm.monitor_interval = 0  # PyTorch traces with a progress bar, which has a thread though it is not shown
+        tqdm.tqdm.monitor_interval = 0  # PyTorch traces with a progress bar that is not shown but starts a thread
     vector_instructions.try_on_demand()
     quick_linker.use()
     joined_kernels.use()
     with gpus.counted_elsewhere():
         if (
             torch.cuda.is_available()
-        ):  # most graphs are then for the GPU; the fork of one for the CPU imports its own part
+        ):  # most graphs are then for the GPU; a fork that compiles for the CPU imports the rest itself
             _import_compiler(gpus.imported_by_compiles())
             if triton_compat.HAS_TRITON:
                 triton_compat.triton_key()  # a digest of all its files, which each compile for a GPU asks for
@@ -123,7 +124,7 @@ def _import_compiler(more: Sequence[str] = ()) -> None:
 
 
 def _prepare_for_the_cpu() -> None:
-    """PyTorch's patterns, which it makes on a GPU where there is one; tests of CPU and compiler."""
+    """Make PyTorch's patterns, on the CPU though PyTorch would use a GPU if there is one, and test CPU and compiler."""
     from torch._inductor import cpu_vec_isa
 
     with _beside(vector_instructions.try_here), _beside(vector_instructions.try_all_but_the_largest):
@@ -131,12 +132,12 @@ def _prepare_for_the_cpu() -> None:
         _make_patterns()
     cpu_vec_isa.pick_vec_isa()
     check_work_folder()
-    with contextlib.suppress(Exception):  # another version does it in another way: then each fork does it for itself
+    with contextlib.suppress(Exception):  # in another version each fork does it for itself
         _prepare_headers()
 
 
 def _make_patterns() -> None:
-    """Called as PyTorch calls it in the forks: for other arguments it would make them once more there, and fail."""
+    """Make the patterns with the arguments of the forks: for others PyTorch would make them again there, and fail."""
     from torch._inductor.fx_passes import joint_graph, post_grad
 
     asks_for_device = inspect.signature(joint_graph.lazy_init).parameters  # not yet in 2.10
@@ -146,9 +147,9 @@ def _make_patterns() -> None:
 
 @contextlib.contextmanager
 def _beside(work: Callable[[], object]) -> Iterator[None]:
-    """Beside the block, a fork does this work; what it leaves are files.
+    """Let a fork do this work, whose results are files, while the block runs.
 
-    It leads a session of its own: where the block is left early, it is ended with the C++ compiler that it runs.
+    The fork leads its own session: if the block is left early, it is ended together with the C++ compiler it runs.
     """
     arrange = die_with_parent()
     pid = os.fork()
@@ -170,7 +171,7 @@ def _beside(work: Callable[[], object]) -> Iterator[None]:
 
 
 def _prepare_headers() -> None:
-    """What comes before every C++ compile: the compiler's version, the precompiled headers and their digests."""
+    """Prepare what every C++ compile needs: the compiler's version, the precompiled headers and their digests."""
     from torch._inductor.codecache import CppPythonBindingsCodeCache
 
     for code in (f"// at::vec::{_NOTHING}", _NOTHING):  # kernels with and without vector instructions
@@ -183,10 +184,10 @@ def compile_serialized(
 ) -> dict[str, Any]:
     """Compile in this process, made for it, under the graph's own settings; returns `{"guards"}`.
 
-    `digest`: the graph's, taken in the job; it counts how a process handles the operators, too. `dump`: a folder for
-    graphs, schedule and code on the way; tracing them changes none of them.
+    `digest`: the graph's, taken in the job; it also covers how a process handles the operators. `dump`: a folder for
+    intermediate graphs, schedule and code; writing them does not change the result.
 
-    Raises NotSerializable where this process cannot be made like the job's, or where the graph is another one here.
+    Raises NotSerializable where this process cannot be made like the job's, or where the graph's digest differs here.
     """
     if different := torch_settings.apply(graph.settings):
         raise NotSerializable(f"a compile process cannot take over {', '.join(different)}")
@@ -214,10 +215,10 @@ def compile_serialized(
 
 
 def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -> dict[str, Any]:
-    """Compile in this process, whose settings are the right ones, and write the artifact's files.
+    """Compile in this process, which has the graph's settings by now, and write the artifact's files.
 
-    `module` goes into PyTorch's own cache keys, which know less than ours (not the values of constants, for one): what
-    it keeps of this compile is found by this module only, here and when the artifact is loaded.
+    `module` goes into PyTorch's own cache keys, which know less than ours (not the values of constants, for one): so
+    what it keeps of this compile is found for this module only, here and when the artifact is loaded.
 
     Raises NotSerializable for a graph whose code PyTorch cannot save.
     """
@@ -231,7 +232,7 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
     caches = contextlib.ExitStack()  # PyTorch saves what its caches hold, so they are on, whatever the job wants
     caches.enter_context(compiler_config.patch(cache_key_tag=module, force_disable_caches=False))  # type: ignore[attr-defined]
     caches.enter_context(functorch_config.patch(enable_autograd_cache=True))
-    caches.enter_context(inductor_config.patch(fx_graph_cache=True, freezing=False))  # what freezes never comes here
+    caches.enter_context(inductor_config.patch(fx_graph_cache=True, freezing=False))  # frozen graphs never get here
     caches.enter_context(_floats_settled(fake_mode.shape_env))
     caches.enter_context(directions.compiled_as(graph.settings))
 
@@ -253,7 +254,7 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
 
 @contextlib.contextmanager
 def _floats_settled(shape_env: Any) -> Iterator[None]:
-    """Within the block, PyTorch asks nobody to make constants of floats.
+    """Within the block, PyTorch does not ask for a second trace to make constants of floats.
 
     Dynamo traces a script again where a float cannot be an input (an epsilon, with `dynamic=True`). The graph of the
     second trace has it as a constant, but the shape environment still knows its symbol, and compiling the graph would
@@ -269,14 +270,12 @@ def _floats_settled(shape_env: Any) -> Iterator[None]:
 
 
 def load_artifact(artifact: bytes, kernels: bytes) -> Callable[..., Any]:
-    """The compiled function of an entry, from the bytes that were checked.
-
-    Raises RefusedForSafety for a work folder of somebody else's, and whatever PyTorch raises for an artifact that is
-    not its own.
+    """The compiled function of an entry, from the bytes that were checked. Raises RefusedForSafety for a work folder
+    that belongs to somebody else, and whatever PyTorch raises for an artifact that is not its own.
     """
     with _work_folder() as folder:
         kernel_archive.place(kernels, folder)
-    with open(os.memfd_create("neurontop-artifact", os.MFD_CLOEXEC), "wb") as file:  # PyTorch asks for a path
+    with open(os.memfd_create("neurontop-artifact", os.MFD_CLOEXEC), "wb") as file:  # PyTorch wants a path
         file.write(artifact)
         file.flush()
         # Under a trace, PyTorch loads constants without their values.
@@ -285,7 +284,7 @@ def load_artifact(artifact: bytes, kernels: bytes) -> Callable[..., Any]:
 
 
 def check_work_folder() -> None:
-    """Inductor unpickles and executes what lies in its own folder, so the folder must be ours; made where missing.
+    """Make sure that Inductor's folder is ours, as Inductor unpickles and executes what lies in it; make it if missing.
 
     Raises RefusedForSafety, CacheUnusable.
     """
@@ -294,8 +293,8 @@ def check_work_folder() -> None:
 
 
 def _keep_headers_with_us(work_folder: str) -> None:
-    """PyTorch keeps precompiled headers below its default folder, whatever TORCHINDUCTOR_CACHE_DIR says, and the C++
-    compiler believes them. Where that folder is a stranger's, they lie below `work_folder`."""
+    """Keep precompiled headers below `work_folder` where PyTorch's default folder belongs to somebody else. PyTorch
+    keeps them in the default one, whatever TORCHINDUCTOR_CACHE_DIR says, and the C++ compiler trusts them."""
     from torch._inductor import codecache
 
     try:
@@ -330,12 +329,11 @@ def guards_hold(expression: str, inputs: Sequence[Any], shape_env: Any) -> bool:
 
 
 def _guards(inputs: Sequence[Any], shape_env: Any, assumed: int) -> str:
-    """What is assumed of the inputs' sizes, as an expression.
+    """The assumptions about the inputs' sizes, as an expression.
 
-    Dynamo assumes things of sizes that reach no graph, too, such as those of a tensor of which an input is a view: they
-    hold in the job, and its key counts them. They are among the first `assumed` guards, which the compile began with.
-
-    Raises NotSerializable where the compile itself assumes something of a size that is no input.
+    Dynamo also makes assumptions about sizes that reach no graph, such as those of a tensor of which an input is a
+    view; these hold in the job and are part of its key. They are among the first `assumed` guards, with which the
+    compile began. Raises NotSerializable where the compile itself assumes something about a size that is not an input.
     """
     if shape_env is None:
         return ""
@@ -355,7 +353,7 @@ def _symbolic(inputs: Sequence[Any]) -> list[torch.SymInt]:
 
 
 def _save(artifact: CompiledArtifact, path: Path, compile_again: Callable[[], object]) -> None:
-    """Write the artifact. Its own errors differ from a disk's: that one is an OSError."""
+    """Write the artifact. Errors of saving are told from those of the disk, which are OSErrors."""
     try:
         artifact.save(path=str(path), format="binary")
     except (RuntimeError, AssertionError) as problem:
@@ -364,7 +362,7 @@ def _save(artifact: CompiledArtifact, path: Path, compile_again: Callable[[], ob
 
 
 def _why_not_kept(compile_again: Callable[[], object]) -> str:
-    """PyTorch goes on without a word where it cannot keep code, and says why only where it is asked to fail."""
+    """Why PyTorch cannot keep the code: it goes on silently, and gives the reason only where it is told to fail."""
     with functorch_config.patch(strict_autograd_cache=True):
         try:
             compile_again()
@@ -374,5 +372,5 @@ def _why_not_kept(compile_again: Callable[[], object]) -> str:
 
 
 def _in_short(reason: str) -> str:
-    """The first sentence, without addresses of this process: the same wherever the graph is compiled."""
+    """The first sentence, without addresses of this process, so that it is the same wherever the graph is compiled."""
     return _ADDRESS.sub("", re.split(r"\.\s|\n", reason)[0])

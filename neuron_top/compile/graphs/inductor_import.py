@@ -20,7 +20,7 @@ _COMPILER = "torch._inductor.compile_fx"
 
 
 class LateTemplate:
-    """A template that is parsed when it is first used; what is wrong with it is raised then."""
+    """A template that is parsed when it is first used; errors in it are raised then."""
 
     def __init__(self, parse: Callable[[], Any]) -> None:
         self._parse = parse
@@ -34,7 +34,7 @@ class LateTemplate:
 
 
 def import_inductor() -> None:
-    """Import `torch._inductor.compile_fx`, unless this process has it."""
+    """Import `torch._inductor.compile_fx`, unless this process has done so."""
     if _COMPILER in sys.modules:
         return
     with without_gc(for_good=True), _templates_parsed_late():
@@ -43,7 +43,7 @@ def import_inductor() -> None:
 
 @contextlib.contextmanager
 def _templates_parsed_late() -> Iterator[None]:
-    """Within the block, templates of PyTorch's are parsed later; another version may do it in another way."""
+    """Within the block, PyTorch's templates are parsed later; no effect on a version that parses them differently."""
     from torch._inductor.codegen import common
 
     parse = getattr(common.KernelTemplate, "_template_from_string", None)

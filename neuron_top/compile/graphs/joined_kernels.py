@@ -1,15 +1,14 @@
 """Compiles the C++ kernels of a graph together, several in one run of the C++ compiler.
 
-Inductor compiles each kernel by itself. Most of such a run is the same for all: PyTorch's headers are read and their
-templates instantiated. Of 19 kernels of a small transformer one run takes less than twice as long as of a single one,
-and their machine code is the same.
+Inductor compiles each kernel by itself. Most of such a run is the same for all kernels: PyTorch's headers are read and
+their templates instantiated. One run for the 19 kernels of a small transformer takes less than twice as long as a run
+for one of them, and gives the same machine code.
 
 The joint library takes each kernel's place in Inductor's folder, under the name that Inductor gives the kernel: the
-hash of its own source and command. Imported under that name, it gives that kernel. So whoever loads it needs to know
-nothing of this, and finds a kernel whether it was compiled alone or with others.
-
-Kernels that cannot be joined, or that do not compile or load together, are compiled one by one, as ever. Only compile
-servers join kernels; a script that compiles with Inductor by itself gets what PyTorch does.
+hash of its own source and command. Imported under that name, it gives that kernel. So code that loads a kernel need not
+know about this, and finds it whether it was compiled alone or with others. Kernels that cannot be joined, or that do
+not compile or load together, are compiled one by one, as usual. Only compile servers join kernels; a script that
+compiles with Inductor by itself gets what PyTorch does.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from neuron_top.compile import compiles_at_once
 from neuron_top.late_pattern import late_pattern
 
 _LEAST_TOGETHER = 6
-"""Kernels in one run of the compiler, where there are as many: with fewer, what all have in common (0.47 s, the headers
-being precompiled) takes longer than the kernels do (0.1 s each)."""
+"""Kernels in one run of the compiler, if there are that many: with fewer, their common part (0.47 s with precompiled
+headers) takes longer than the kernels do (0.1 s each)."""
 _INCLUDE = late_pattern(r"^[ \t]*#[ \t]*include[ \t].*\n?", re.MULTILINE)
 _BINDINGS = "// Python bindings to call kernel():\n"
 _ENTRY = late_pattern(r'extern "C"\s+void\s+kernel\(')
@@ -78,7 +77,7 @@ class Source(NamedTuple):
 
 
 def source_of(text: str) -> Source | None:
-    """What a kernel's source is made of; None where it is not as Inductor writes it, or more than a function."""
+    """The parts of a kernel's source; None where it is not as Inductor writes it, or is more than one function."""
     code, mark, bindings = text.partition(_BINDINGS)
     entries = list(_ENTRY.finditer(code))
     if not mark or len(entries) != 1 or _OTHER_DIRECTIVE.search(code) or bindings.count(_INIT) != 1:
@@ -92,7 +91,7 @@ def source_of(text: str) -> Source | None:
 def joined(sources: Sequence[tuple[str, Source]]) -> str:
     """One source for kernels, each with the name of its module."""
     includes = dict.fromkeys(line for _, source in sources for line in source.includes)
-    first = next(iter(includes), "")  # Inductor's own header, which is compiled beforehand
+    first = next(iter(includes), "")  # Inductor's own header, which is precompiled
     spaces = "".join(
         f"namespace neurontop_{number} {{\n{source.rest}\n}}\n" for number, (_, source) in enumerate(sources)
     )
@@ -106,7 +105,7 @@ class Kernel:
     """A kernel that Inductor wants compiled."""
 
     def __init__(self, compile_alone: functools.partial[None]) -> None:
-        """`compile_alone`: PyTorch's task, which holds the kernel's lock and builds it where it is not there."""
+        """`compile_alone`: PyTorch's task, which holds the kernel's lock and builds the kernel if it is missing."""
         self.compile_alone = compile_alone
         self._lock, (builder,) = compile_alone.args
         self.library = Path(builder.get_target_file_path())
@@ -120,7 +119,7 @@ class Kernel:
         return self.command("kernels.cpp", "kernels.so")
 
     def command(self, source: str, library: str) -> str:
-        """The command that compiles another source as this kernel's is compiled."""
+        """The command that compiles another source in the way this kernel is compiled."""
         return self._command.replace(str(self._source_file), source).replace(str(self.library), library)
 
     def take(self, library: Path) -> None:
@@ -140,7 +139,7 @@ class Kernel:
                 copy.replace(self.library)
 
     def load(self) -> None:
-        """Import it as Inductor does. Where it cannot be, it is compiled alone, and Inductor tries again."""
+        """Import the kernel as Inductor does. If that fails, compile it alone and let Inductor try again."""
         from torch._inductor.codecache import CppPythonBindingsCodeCache
 
         if self.source is None:
@@ -153,7 +152,7 @@ class Kernel:
 
 
 class Kernels:
-    """The kernels of this process: those that wait for a run of the compiler, and the runs of the others."""
+    """The kernels of this process: those that wait for a run of the compiler, and the runs that others are in."""
 
     def __init__(self, submit: Callable[[Callable[[], None]], Future[None]], threads: Callable[[], int]) -> None:
         self._submit, self._threads = submit, threads
@@ -162,13 +161,13 @@ class Kernels:
         self._guard = threading.Lock()
 
     def add(self, kernel: Kernel) -> Wanted:
-        """Have `kernel` compiled, with those that are added before the first of them is needed."""
+        """Have `kernel` compiled, together with those that are added before the first of them is needed."""
         with self._guard:
             self._waiting.append(kernel)
         return Wanted(self, kernel)
 
     def run_of(self, kernel: Kernel) -> Future[None]:
-        """The run of the compiler that `kernel` is in; it begins now if it has not begun."""
+        """The run of the compiler that `kernel` is in; it is started if need be."""
         with self._guard:
             if kernel not in self._runs:
                 for together in divided(self._waiting, self._threads()):
@@ -180,24 +179,24 @@ class Kernels:
 
 
 class Wanted(NamedTuple):
-    """What PyTorch gets for a kernel, and asks for its result before it loads the kernel."""
+    """The future that PyTorch gets for a kernel; it asks for the result before it loads the kernel."""
 
     kernels: Kernels
     kernel: Kernel
 
     def result(self) -> None:
-        """Wait until the kernel lies in its place and can be loaded. Raises what its own compile raises."""
+        """Wait until the kernel is in its place and can be loaded. Raises what its own compile raises."""
         self.kernels.run_of(self.kernel).result()
         self.kernel.load()
 
 
 def use() -> None:
-    """From now on this process joins kernels, and so do its forks."""
+    """Join kernels from now on, in this process and its forks."""
     from torch._inductor import codecache
     from torch._inductor.async_compile import AsyncCompile, get_compile_threads
 
     compile_alone, submit = getattr(codecache, "_worker_compile_cpp", None), AsyncCompile.submit
-    if compile_alone is None or submit.__module__ == __name__:  # another version does it in another way
+    if compile_alone is None or submit.__module__ == __name__:  # another version may do it differently
         return
     kernels = Kernels(submit, lambda: compiles_at_once.share_of(get_compile_threads()))
 
@@ -210,8 +209,8 @@ def use() -> None:
 
 
 def divided(kernels: Sequence[Kernel], threads: int) -> list[list[Kernel]]:
-    """Which kernels are compiled together: by as many runs of the compiler as there are threads, if that leaves enough
-    of them for each, and with about as much source in each."""
+    """Divide kernels into groups to be compiled together: one per thread, if that leaves enough kernels in each, and
+    with about the same amount of source."""
     shapes: dict[str, list[Kernel]] = {}
     runs = []
     for kernel in sorted(kernels, key=lambda kernel: len(kernel.source.rest) if kernel.source else 0, reverse=True):

@@ -21,16 +21,16 @@ from torch._inductor.runtime.cache_dir_utils import cache_dir
 from neuron_top.cache import trust
 
 ADVICE = "Set TORCHINDUCTOR_CACHE_DIR to a folder of your own"
-"""For whom Inductor's folder is a stranger's."""
+"""What to do where Inductor's folder belongs to somebody else."""
 _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
 _LINK = (stat.S_IFLNK | 0o777) << 16
-"""How a zip marks a symbolic link."""
+"""How a symbolic link is marked in a zip."""
 
 
 def loaded() -> list[Path]:
     """The kernels that are loaded into this process: shared libraries below Inductor's directory.
 
-    One that several kernels share is mapped under one of its names, and Python knows the others.
+    One that several kernels share is mapped under one of its names; Python's modules have the others.
     """
     folder = os.path.realpath(cache_dir()) + os.sep
     files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
@@ -83,7 +83,7 @@ def place(archive: bytes, folder: trust.CheckedFolder) -> None:
 
 
 def _place(folder: trust.CheckedFolder, name: str, data: bytes, same_as: str) -> None:
-    """`same_as`: the name of a kernel that was placed before and shares its library; "" for none."""
+    """Place one kernel. `same_as`: a kernel that was placed before and has the same library; "" for none."""
     above, _, base = name.partition("/")
     target = Path(folder.path, name)
     trust.make_folders(str(target.parent))

@@ -13,7 +13,7 @@ _OURS = f"{__name__.partition('.')[0]}."
 
 
 def mismatch(problem: BaseException) -> str:
-    """In words what was not found; empty for an error of another kind, or one that PyTorch's own code raised."""
+    """What was not found, in words; empty for an error of another kind, or one that PyTorch's own code raised."""
     if not isinstance(problem, _KINDS):
         return ""
     frames = [frame for frame, _ in traceback.walk_tb(problem.__traceback__)]

@@ -29,7 +29,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class _Judged:
-    """The description of an object; the object is held, so that no other one gets its id."""
+    """Remembers a judgment of each object; the object is kept alive, so that its id is not reused."""
 
     def __init__(self, judge: Callable[[Any, int], Any]) -> None:
         self._judge = judge
@@ -47,7 +47,7 @@ _tables: tuple[tuple[int, ...], str] = ((), "")
 
 
 def foreign() -> str:
-    """What code of the script takes part in every compile here, in words; empty where none does."""
+    """The script's code that takes part in every compile here, in words; empty where there is none."""
     return next(_found(), "")
 
 
@@ -72,14 +72,13 @@ def _found() -> Iterator[str]:
 
 
 def _replaces(kernel: str) -> bool:
-    """Whether a kernel of `torch.library`, as namespace/operator/key, stands where PyTorch has one in C++."""
+    """Whether a kernel of `torch.library`, as namespace/operator/key, replaces one that PyTorch has in C++."""
     return kernel.startswith("aten/") and kernel.rsplit("/", 1)[1] not in _OWN_KEYS
 
 
 @functools.lru_cache(maxsize=1)
 def _registered_by_pytorch(kernels: frozenset[str], modules: int) -> frozenset[str]:
-    """Those of the kernels whose libraries PyTorch's modules hold. `modules`: how many are imported; asked anew where
-    there are more of either.
+    """Kernels of libraries that PyTorch's modules hold. `modules`: their number, as more may come with an import.
 
     PyTorch 2.14 replaces `aten::to_dense` for two keys as it is imported, others come with the first use of `vmap`.
     Each process of this version has the same.
@@ -92,7 +91,7 @@ def _registered_by_pytorch(kernels: frozenset[str], modules: int) -> frozenset[s
 def rules_of_vmap() -> set[str]:
     """The kernels that PyTorch itself registers for `vmap`, at its first use: they shape a trace, no compile.
 
-    A script can put others in their place without a sign of it; what they trace to is hashed node by node.
+    A script can replace them unnoticed; the graph that they trace to is hashed node by node.
     """
     libraries = (getattr(sys.modules.get(name), "VMAP_DECOMPOSITIONS_LIB", None) for name in _RULES_OF_VMAP)
     return {kernel for library in libraries if library is not None for kernel in library._op_impls}
@@ -113,10 +112,10 @@ def _backends() -> Iterator[str]:
 
 
 def handling(operator: Any) -> str:
-    """How the compiler decomposes and lowers an operator, as text that is the same everywhere.
+    """How the compiler decomposes and lowers an operator, as text that is the same in every process.
 
-    An operator without a lowering gets the same fallback as one that was given it beforehand. Its tags say, among other
-    things, which strides it may be called with. One with a side effect is called though nobody uses its result.
+    An operator without a lowering gets the same text as one that was given the fallback beforehand. Its tags say, among
+    other things, which strides it may be called with. One with a side effect is called even if its result is unused.
     """
     lowering = _lowerings().get(operator)
     lowered = "fallback" if _falls_back(lowering) else description(lowering)
@@ -127,7 +126,7 @@ def handling(operator: Any) -> str:
 
 
 def is_fallback(operator: Any) -> bool:
-    """Whether compiled code calls the operator itself, and nobody has said how to decompose or lower it."""
+    """Whether compiled code calls the operator itself, as nothing is registered to decompose or lower it."""
     return _falls_back(_lowerings().get(operator)) and operator not in _decompositions()
 
 
@@ -136,7 +135,7 @@ def _falls_back(lowering: Any) -> bool:
 
 
 def tables() -> str:
-    """A digest of how every operator of PyTorch is handled: for a trace that is kept before its operators are known."""
+    """A digest of how all operators of PyTorch are handled, for a trace whose operators are not known yet."""
     global _tables
     lowerings, decompositions = _lowerings(), _decompositions()
     present = (*map(id, lowerings.values()), *map(id, decompositions.values()))
@@ -158,7 +157,7 @@ def _from_torch(item: Any) -> bool:
 
 
 def _parts(item: Any) -> Iterator[Any]:
-    """Functions that `item` calls: what it wraps, closes over, or holds."""
+    """The functions that `item` wraps, closes over, or holds."""
     if isinstance(item, functools.partial):
         yield from (item.func, *(part for part in (*item.args, *item.keywords.values()) if callable(part)))
     for cell in getattr(item, "__closure__", None) or ():

@@ -1,11 +1,11 @@
-"""Names of process groups inside a graph, made the same on every rank that does the same work.
+"""Renames process groups inside a graph so that the names are the same on all ranks that do the same work.
 
-PyTorch numbers the groups of a job (`'3'`, `'4'`, …) and writes the number into each collective of a graph. Replicas
-of a model therefore have graphs that differ in nothing but these numbers, and each would be compiled on its own.
-`canonicalize` renames the groups after what they look like from inside, and registers the new name in this process
-for the same group. Compiled code looks its group up by name when it runs, so one artifact serves all.
-A job that ends its groups and makes others under the same numbers goes on with the functions that it has, and PyTorch
-forgets every name when the groups end. So the new name is registered again for each run (`naming`).
+PyTorch numbers the groups of a job (`'3'`, `'4'`, …) and writes the number into each collective of a graph. Replicas of
+a model therefore have graphs that differ in nothing but these numbers, and each would be compiled on its own.
+`canonicalize` names the groups by the pattern of their ranks, and registers the new name in this process for the same
+group. Compiled code looks its group up by name when it runs, so one artifact serves all. A job that ends its groups and
+makes others under the same numbers goes on with the functions that it has, and PyTorch forgets every name when the
+groups end. So the new name is registered again for each run (`naming`).
 
 A name is made of the distances between the group's ranks and, where several groups look alike, of their order of
 appearance in this process: `{0,1}` and `{2,3}` are both `neurontop:0,1:0`. In one process a name stands for exactly
@@ -41,11 +41,11 @@ _owners: dict[str, str] = {}
 """Canonical name → name of the group in this process."""
 _lock = threading.Lock()
 _stand_ins: list[ProcessGroup] = []
-"""Kept alive here: the registry holds groups weakly."""
+"""Keeps these groups alive: PyTorch's registry holds them weakly."""
 
 
 def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
-    """Rename the groups in the collectives of `graph`, in place; gives canonical name → name in this process.
+    """Rename the groups in the collectives of `graph`, in place; returns canonical name → name in this process.
 
     Names of groups that this process does not know stay as they are. Subgraphs are renamed too.
     """
@@ -64,7 +64,7 @@ def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
 
 
 def naming(renamed: Mapping[str, str], run: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
-    """`run` of a graph that `canonicalize` renamed: at each call its names lead to the groups that it named."""
+    """`run` of a graph that `canonicalize` renamed: at each call its names refer to the groups it was traced with."""
     if not renamed:
         return run
 
@@ -80,8 +80,8 @@ def naming(renamed: Mapping[str, str], run: Callable[[list[Any]], Any]) -> Calla
 def reason_to_stay(settings: Mapping[str, Any]) -> str:
     """Why graphs are compiled in the job under these settings; empty where they need not be.
 
-    One pass of Inductor (`decomp_comms`) makes code for the rank that compiles. A stand-in is rank 0 of its group for
-    whoever asks, and what is compiled is shared by all ranks.
+    One pass of Inductor (`decomp_comms`) makes code for the rank that compiles. In a compile process the stand-in for a
+    group always says rank 0, but all ranks share what is compiled.
     """
     if settings["config"][INDUCTOR].get(_BY_RANK):
         return "collectives are replaced by what the rank computes that compiles"
@@ -89,10 +89,10 @@ def reason_to_stay(settings: Mapping[str, Any]) -> str:
 
 
 def register_stand_ins(graph: fx.GraphModule) -> bool:
-    """In a process made to compile `graph`: groups under its canonical names that know their size, no more.
+    """Register stand-ins for the groups of `graph` in its compile process; they know their size and nothing else.
 
     Inductor asks for the size of a group while it compiles, and there is no job here to ask. Returns whether there are
-    any: where Inductor asks for more, the compile fails.
+    any. If Inductor asks them for anything else, the compile fails.
     """
     names = {name for part in _graph_modules(graph) for _, name in _collectives(part.graph) if name.startswith(_PREFIX)}
     for name in names:
@@ -115,13 +115,13 @@ def _collectives(graph: fx.Graph) -> Iterator[tuple[fx.Node, str]]:
 
 
 def _place(target: Any) -> int:
-    """Where the operator takes the group's name (tracing writes it by position); -1 where it takes none."""
+    """Position of the operator's argument for the group's name (tracing passes it by position); -1 if there is none."""
     names = [argument.name for argument in target._schema.arguments]
     return names.index(_ARGUMENT) if _ARGUMENT in names else -1
 
 
 def _canonical_name(actual: str) -> str | None:
-    """The name that stands for the group `actual` in this process, registered; None for an unknown group."""
+    """The canonical name of the group `actual` in this process, which is registered; None for an unknown group."""
     pattern = _pattern(actual)
     if pattern is None:
         return None
@@ -137,7 +137,7 @@ def _canonical_name(actual: str) -> str | None:
 
 
 def _pattern(actual: str) -> str | None:
-    """Distances of the group's ranks from its first: `0,1`; None when there is no such group (any more)."""
+    """Distances of the group's ranks from its first one, as `0,1`; None if there is no such group, or no longer."""
     try:
         ranks = torch.distributed.get_process_group_ranks(_resolve(actual))
     except (RuntimeError, KeyError, ValueError):
@@ -150,12 +150,12 @@ def _resolve(name: str) -> torch.distributed.ProcessGroup:
 
 
 def _register(name: str, actual: str) -> None:
-    """Make `name` another name of the group `actual` in PyTorch's registry, which holds groups weakly."""
+    """Add `name` as another name of the group `actual` to PyTorch's registry, which holds groups weakly."""
     group = _resolve(actual)
     try:
         if _resolve(name) is group:
             return
     except RuntimeError:
-        pass  # not registered yet, or its group is gone
+        pass  # the name is not registered yet, or its group is gone
     _unregister_process_group(GroupName(name))
     _register_process_group(GroupName(name), group)

@@ -1,8 +1,8 @@
 """Loads kernels that are in Inductor's folder already, without the work that only a compile needs.
 
-Before PyTorch looks whether a kernel is there, it preprocesses a header and has a digest made of it, to find the header
-that is compiled beforehand: a run of the C++ compiler and one of `openssl`, 0.15 s of a processor in each process. Here
-the kernel is given the header as it is; one that is missing after all is compiled with that, which takes longer.
+Before PyTorch looks whether a kernel exists, it preprocesses a header and computes its digest, to find the precompiled
+header: a run of the C++ compiler and one of `openssl`, 0.15 s of CPU time in each process. Here the kernel is given the
+plain header instead; a kernel that is missing after all is compiled with that, which takes longer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _here = threading.local()
 
 @contextlib.contextmanager
 def loading() -> Iterator[None]:
-    """Within the block, this thread compiles no headers beforehand."""
+    """Within the block, this thread precompiles no headers."""
     _replace()
     before = getattr(_here, "loading", False)
     _here.loading = True
@@ -32,9 +32,9 @@ def loading() -> Iterator[None]:
 
 @functools.cache
 def _replace() -> None:
-    """Once in a process; other threads of it get what PyTorch does."""
+    """Patch PyTorch, once in a process; other threads still get PyTorch's own behavior."""
     precompiled = getattr(codecache, "_precompile_header", None)
-    if precompiled is None:  # another version does it in another way
+    if precompiled is None:  # another version may do it differently
         return
 
     @functools.wraps(precompiled)

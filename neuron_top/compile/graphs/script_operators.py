@@ -1,10 +1,10 @@
 """Operators that PyTorch did not define: those of the script, and of libraries that it imports.
 
-Code that calls one names it, and whoever runs the code calls the operator that it has itself. So the code can be shared
-where the compiler asks no more of an operator than the graph says: its schema, its tags, and what it returned in the
-trace. A compile process, which does not have the operator, is given a stand-in that knows just that. Whatever else the
-compiler asks of it (what it returns for inputs of other strides, what it computes of a constant) has no answer there:
-the graph is then compiled in its job and not shared.
+Compiled code calls such an operator by name, and each process that runs the code calls its own operator of that name.
+So the code can be shared if the compiler needs no more of an operator than the graph says: its schema, its tags, and
+what it returned in the trace. A compile process, which does not have the operator, is given a stand-in that knows just
+that. If the compiler asks it for anything else (what it returns for inputs of other strides, what it computes from a
+constant), the graph is compiled in its job instead and not shared.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ _NAMESPACES_OF_PYTORCH = frozenset(
     }
 )
 _MUTATING = ("auto_functionalized", "auto_functionalized_v2")
-"""Operators of PyTorch that call one which changes its inputs."""
+"""PyTorch's higher-order operators that call an operator that changes its inputs."""
 
 
 class Declaration(msgspec.Struct, frozen=True):
-    """What PyTorch was told of an operator as it was defined."""
+    """The definition of an operator as it was given to PyTorch."""
 
     schema: str
     tags: tuple[str, ...]
@@ -64,19 +64,19 @@ class Declaration(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """`namespace::base.overload`; without the last part for the only form."""
+        """`namespace::base.overload`; without the last part for the default overload."""
         return self.schema.partition("(")[0]
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """Namespace, base and overload, under which `torch.ops` has it."""
+        """Namespace, base and overload, by which the operator is found in `torch.ops`."""
         namespace, _, rest = self.name.partition("::")
         base, _, overload = rest.partition(".")
         return namespace, base, overload or "default"
 
 
 def declarations(gm: fx.GraphModule) -> list[Declaration]:
-    """Of those that a graph with its subgraphs calls."""
+    """The declarations of the operators that a graph and its subgraphs call."""
     found = {str(operator): operator for node in _nodes(gm) for operator in _called(node)}
     return [
         Declaration(
@@ -89,7 +89,7 @@ def declarations(gm: fx.GraphModule) -> list[Declaration]:
 
 
 def are_called(node: fx.Node) -> bool:
-    """Whether a node calls operators that PyTorch did not define, itself or through one of PyTorch's."""
+    """Whether a node calls operators that PyTorch did not define, directly or through one of PyTorch's."""
     return any(True for _ in _called(node))
 
 
@@ -109,7 +109,7 @@ def _reasons(node: fx.Node, operator: OpOverload) -> Iterator[str]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a stand-in can return it: a dense tensor whose sizes are known from the inputs'."""
+    """Whether a stand-in can return this value: a dense tensor whose sizes follow from those of the inputs."""
     if isinstance(value, torch.Tensor):
         if value.layout is not torch.strided or value.is_conj() or value.is_neg():
             return False
@@ -122,7 +122,7 @@ def _is_found_by_running(size: Any) -> bool:
 
 
 def _is_known_to_passes(operator: OpOverload) -> bool:
-    """Whether somebody added it to a table of Inductor, other than the one where Inductor keeps its own decisions."""
+    """Whether somebody added the operator to a table of Inductor, other than that of Inductor's own decisions."""
     from torch._inductor import lowering
     from torch._inductor.fx_passes import reinplace
     from torch._library.utils import get_layout_constraint_tag
@@ -147,18 +147,18 @@ def _nodes(gm: fx.GraphModule) -> Iterator[fx.Node]:
 
 
 class StandIns:
-    """Operators of a graph, in a process that was made to compile it: they know what they returned in its trace."""
+    """Stand-ins for a graph's operators in its compile process; they return what these returned in the trace."""
 
     def __init__(self, declared: Iterable[Declaration]) -> None:
-        """Define them. Raises NotSerializable where this process has one already, or where PyTorch reads another one
-        out of the declaration.
+        """Define the stand-ins. Raises NotSerializable where this process already has such an operator, or where
+        PyTorch reads the declaration differently.
         """
         self.unanswered = ""
         """What was asked that the trace does not tell, in words."""
         self._libraries: list[torch.library.Library] = []
         self._returned: dict[str, Any] = {}
         declared = list(declared)
-        for declaration in declared:  # all before the first is defined: two may be forms of one
+        for declaration in declared:  # check all before the first is defined: two may be overloads of one operator
             namespace, base, _ = declaration.parts
             if hasattr(getattr(torch.ops, namespace), base):
                 raise NotSerializable(f"a compile process has another operator {declaration.name}")
@@ -181,7 +181,7 @@ class StandIns:
             fx.node.has_side_effect(operator)
 
     def learn(self, gm: fx.GraphModule) -> None:
-        """Take what they returned out of the graph. Raises NotSerializable where it is not the same each time."""
+        """Learn from the graph what the operators returned. Raises NotSerializable where it is not always the same."""
         for node in _nodes(gm):
             for operator in _called(node):
                 if node.target is operator:
@@ -212,7 +212,7 @@ class StandIns:
 
 
 def _question(operator: OpOverload, arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
-    """A call as text: every argument of the schema by name, of tensors their form."""
+    """A call as text: every argument of the schema by name, and a tensor by its shape, strides and type."""
     declared = operator._schema.arguments
     given = dict(zip((argument.name for argument in declared), arguments, strict=False)) | dict(options)
     values = [given.get(argument.name, argument.default_value) for argument in declared]

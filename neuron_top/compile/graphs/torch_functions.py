@@ -1,11 +1,10 @@
 """Checks whether PyTorch's functions in Python are its own, as they were installed.
 
-Where a trace is skipped, nothing shows what a script changed in the code that would have made it. So every function in
+Where a trace is skipped, nothing would show that a script changed PyTorch's tracing code. So every function in
 PyTorch's modules and classes is looked at: the file that its code comes from, and that of the functions it closes over.
-`replaced` names the first that is somebody else's. A script can also put one of PyTorch's own functions in another's
-place: `places` is a digest of what stands where in the modules that trace, and differs then.
-
-Not seen: numbers and texts that a script changes in PyTorch's modules. Settings are in every key.
+`replaced` names the first one that is not PyTorch's. A script can also replace one of PyTorch's functions by another of
+PyTorch's: `places`, a digest of which function is where in the modules that trace, differs then. Numbers and texts that
+a script changes in PyTorch's modules are not seen; settings are in every key.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ _PACKAGES = frozenset(
         *("filelock", "packaging", "tqdm", "typing_extensions", "neuron_top"),
     )
 )
-"""Where code in PyTorch's modules comes from: PyTorch, what it stands on, and this back end."""
+"""Packages that code in PyTorch's modules comes from: PyTorch, its dependencies, and this backend."""
 _INDUCTOR = "torch._inductor."
-"""What compiles: in another process, so that it is looked at only where it takes part in the trace as well."""
+"""Modules that compile, which happens in another process; they are checked only where they take part in the trace."""
 _TRACING = (
     *("torch._decomp", "torch._dispatch", "torch._functorch", "torch._guards", "torch._higher_order_ops"),
     *("torch._inductor.compile_fx", "torch._inductor.decomposition", "torch._inductor.fx_passes"),
@@ -43,30 +42,30 @@ _TRACING = (
 """Modules, with what is below them, that `places` describes."""
 _TRACING_PREFIXES = tuple(f"{name}." for name in _TRACING)
 _FILLED_BY_TRACES = "torch._inductor.pattern_matcher._known_precompiled_patterns"
-"""A list that PyTorch fills at the first trace and never reads: a process that skips that trace would differ."""
+"""A list that PyTorch fills at the first trace and never reads; in a process that skips the trace it would differ."""
 _DEPTH = 5
 _HOLDS_ONE = (staticmethod, classmethod, types.MethodType)
 _CACHED = type(functools.cache(len))
 _IN_PYTHON = (types.FunctionType, functools.partial, property, _CACHED, *_HOLDS_ONE)
 IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
-"""Functions and methods in C: a script makes none."""
+"""Types of functions and methods in C, which a script cannot make."""
 _LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
-"""How the files of Python's own modules begin."""
+"""Prefixes of the paths of Python's own modules."""
 
 _own: dict[int, types.FunctionType] = {}
-"""Functions that were found to be PyTorch's, by id; held, so that nothing else gets it."""
+"""Functions that were found to be PyTorch's, by id; kept alive, so that their ids are not reused."""
 _contents: dict[str, list[Any]] = {"__code__": [], "__defaults__": [], "__kwdefaults__": []}
-"""What each of them computed with at that time."""
+"""Code and defaults of each of them at that time."""
 _seen: dict[tuple[str, int], list[Any]] = {}
-"""What stood in a namespace when it was last looked through; held, so that nothing new is taken for something old."""
+"""The contents of each namespace when it was last checked; kept alive, so that ids are not reused."""
 _looked_at: dict[type, bool] = {}
 _tracing: list[str] = []
-"""The modules that `places` describes, as they were imported when it was first asked."""
+"""The modules that `places` describes: those imported when it was first called."""
 _digest = ""
 
 
 def replaced() -> str:
-    """A function in PyTorch's modules that is not its own, in words; empty where there is none."""
+    """A function in PyTorch's modules that is not PyTorch's, in words; empty where there is none."""
     global _digest
     if changed := _changed():
         return f"the script changes {_name(changed)}"
@@ -86,7 +85,7 @@ def replaced() -> str:
 
 
 def places() -> str:
-    """A digest of which function stands where in the modules that trace, as `replaced` saw them.
+    """A digest of which function is where in the modules that trace, as `replaced` saw them.
 
     It is the same in all processes of this PyTorch. Modules that are imported after the first call are left out, since
     a process that traces imports more of them.
@@ -103,7 +102,7 @@ def places() -> str:
 
 
 def own(item: Any) -> bool:
-    """Whether the code of a function, and of the functions that it holds, is from PyTorch's files."""
+    """Whether the code of a function, and of the functions that it refers to, is from PyTorch's files."""
     plain = type(item) is types.FunctionType and item.__closure__ is None
     new = {id(part): part for part in ((item,) if plain else _parts(item, _DEPTH)) if id(part) not in _own}
     if not all(isinstance(part, types.FunctionType) and _is_own_code(part) for part in new.values()):
@@ -115,7 +114,7 @@ def own(item: Any) -> bool:
 
 
 def _parts(item: Any, depth: int) -> Iterator[Any]:
-    """The functions that an item is made of, and what can be called there but is not made of PyTorch's functions."""
+    """The functions that an item consists of, and callables in it that do not consist of PyTorch's functions."""
     if isinstance(item, types.FunctionType):
         yield item
         held = _closure(item) if depth else ()
@@ -136,7 +135,7 @@ def _parts(item: Any, depth: int) -> Iterator[Any]:
 
 
 def _changed() -> Any:
-    """A function that computes with something else than it did when it was found to be PyTorch's, or None."""
+    """A function that has changed since it was found to be PyTorch's, or None."""
     for name, before in _contents.items():
         now = list(map(operator.attrgetter(name), _own.values()))
         if not _are_same(now, before):
@@ -164,7 +163,7 @@ def _traces(module: str) -> bool:
 
 
 def _namespaces(modules: Iterable[tuple[str, types.ModuleType]]) -> Iterator[tuple[str, int, Mapping[Any, Any]]]:
-    """What stands in modules, in PyTorch's classes there, and in the tables of the modules that trace.
+    """The contents of modules, of PyTorch's classes there, and of the tables of the modules that trace.
 
     Each with its place and an identity: several classes of PyTorch have the same name.
     """
@@ -184,7 +183,7 @@ def _namespaces(modules: Iterable[tuple[str, types.ModuleType]]) -> Iterator[tup
 
 
 def _entries(table: Mapping[Any, Any] | Sequence[Any]) -> dict[Any, Any]:
-    """What stands in a table by its key or place, of a table of rows also what stands in each row."""
+    """The values of a table by key or position; in a table of rows also the values of each row."""
     found = dict(table if isinstance(table, Mapping) else enumerate(table))
     for key, row in [(key, item) for key, item in found.items() if isinstance(item, (list, tuple))]:
         place = key if type(key) in (str, int) else _name(key)
@@ -194,11 +193,11 @@ def _entries(table: Mapping[Any, Any] | Sequence[Any]) -> dict[Any, Any]:
 
 
 def _is_looked_at(kind: type) -> bool:
-    """Whether things of this type are functions, or can be called and are not PyTorch's."""
+    """Whether objects of this type are functions, or callable and not PyTorch's."""
     answer = _looked_at.get(kind)
     if answer is None:
         can_be_called = "__call__" in dir(kind) and not issubclass(kind, type)
-        calls_another = issubclass(kind, unittest.mock.Base)  # of Python's library, but what it calls is the script's
+        calls_another = issubclass(kind, unittest.mock.Base)  # from Python's library, but it calls the script's code
         answer = kind in _IN_PYTHON or (can_be_called and (calls_another or not _is_package(kind.__module__)))
         _looked_at[kind] = answer
     return answer
@@ -220,7 +219,7 @@ def _closure(function: types.FunctionType) -> tuple[Any, ...]:
 
 def _is_own_code(function: types.FunctionType) -> bool:
     file = function.__code__.co_filename
-    if file.startswith("<") and not file.startswith("<frozen "):  # methods of dataclasses and of named tuples
+    if file.startswith("<") and not file.startswith("<frozen "):  # generated methods of dataclasses and named tuples
         name = str(function.__globals__.get("__name__"))
         return _is_package(name) or name.startswith("namedtuple_")
     return _is_own_file(file)
@@ -252,7 +251,7 @@ def _lines(place: str, names: Mapping[Any, Any]) -> Iterator[str]:
 
 
 def _text(item: Any) -> str:
-    """A function as text that is the same in every process: its place, its first line, its defaults."""
+    """A function as text that is the same in every process: file, first line, defaults."""
     if isinstance(item, types.FunctionType):
         defaults = _default((item.__defaults__, sorted((item.__kwdefaults__ or {}).items())))
         return f"{item.__module__}.{item.__qualname__}:{item.__code__.co_firstlineno} {defaults}"
@@ -268,7 +267,7 @@ def _text(item: Any) -> str:
 
 
 def _default(value: Any) -> str:
-    """Plain values as they are, of others the type."""
+    """The text of a default: plain values as they are, others by their type."""
     if isinstance(value, (tuple, list)):
         return f"{type(value).__qualname__}({', '.join(map(_default, value))})"
     return repr(value) if isinstance(value, (str, int, float, bool)) else type(value).__qualname__

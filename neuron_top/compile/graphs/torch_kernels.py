@@ -1,8 +1,8 @@
 """Checks whether the kernels of PyTorch's operators are its own, as they were installed.
 
-The dispatcher tells of each kernel in which file it was registered, whether in Python or in C++, by PyTorch, an
-extension or the script. Operators hold further kernels in Python themselves (`py_impl`), and rules for modes stand in a
-registry of their own.
+The dispatcher reports for each kernel in which file it was registered, in Python or in C++, by PyTorch, an extension or
+the script. Operators have further kernels in Python themselves (`py_impl`), and rules for modes are in a separate
+registry.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from neuron_top.compile.graphs.own_code import OWN_NAMESPACES
 _REGISTERED = re.compile(r"registered at (\S+):\d+")
 _SOURCES = re.compile(r"registered at (/.*/)build/aten/src/ATen/RegisterSchema\.cpp:")
 _FOR_SCRIPTS = {"aten": ("library.py", "_library/custom_ops.py"), "prims": ("library.py",)}
-"""Files of PyTorch that register what a script gives them, by namespace; PyTorch makes `prims` with the second."""
+"""Files of PyTorch that register kernels for a script, by namespace; PyTorch defines `prims` with the second."""
 
 
 def replaced() -> str:
-    """A kernel of one of PyTorch's operators that is not its own, in words; empty where there is none."""
+    """A kernel of one of PyTorch's operators that is not PyTorch's, in words; empty where there is none."""
     return next(_found(), "")
 
 

@@ -1,8 +1,8 @@
-"""Everything outside a graph that can change its code: PyTorch's settings, its global state, tool-chain variables.
+"""Collects everything outside a graph that can change its code: PyTorch's settings and state, tool-chain variables.
 
 All of it goes into a graph's key and to the process that compiles it. A field of a configuration module counts unless
-it stands in `WITHOUT_EFFECT` with its reason, so a field that a new version of PyTorch brings counts by itself. A value
-that has no exact description (a pass, a class, a function of the script) cannot be keyed:
+it is listed in `WITHOUT_EFFECT` with a reason, so a field that is new in a version of PyTorch counts without a change
+here. A value that has no exact description (a pass, a class, a function of the script) cannot be keyed:
 `TorchSettings.reason` says so, and the graph is compiled in the job's own process and shared with nobody.
 """
 
@@ -32,7 +32,7 @@ MODULES = (
     "torch.fx.experimental._config",
     "torch.distributed.config",
 )
-"""Configuration modules that PyTorch's compiler reads; one that this version lacks is left out."""
+"""Configuration modules that PyTorch's compiler reads; modules that this version lacks are left out."""
 
 _CACHES = "where and whether PyTorch keeps compiled code, not which code"
 _WORKERS = "how many helpers work, and how they are started"
@@ -80,7 +80,7 @@ WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = {
         "force_disable_caches": _CACHES,
     },
 }
-"""Configuration module → field (or the part before a dot) → why no value of it changes a result or its code."""
+"""Configuration module → field (or its part before a dot) → why none of its values changes a result or the code."""
 
 VARIABLES = (
     "ATEN_CPU_CAPABILITY",
@@ -126,34 +126,34 @@ VARIABLES = (
 fields of its configuration by then; a test looks at every variable that PyTorch's sources name."""
 
 _OF_TRITON = ("TRITON_", "AMDGCN_")
-"""Triton reads dozens of variables, and each version others: they count, whatever they do."""
+"""Prefix of Triton's variables. There are dozens, different in each version; all count, whatever they do."""
 _PLACES_OF_TRITON = ("TRITON_CACHE_DIR", "TRITON_HOME")
-"""Where it keeps compiled kernels; PyTorch sets the former in processes that have loaded one."""
+"""Folders of Triton's compiled kernels; PyTorch sets the first in processes that have loaded one."""
 
 _ABSENT = "absent in this PyTorch"
 _FAILS = "cannot be read: "
 
 
 class TorchSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What was in force when it was collected."""
+    """The settings that were in force when they were collected."""
 
     config: dict[str, dict[str, Any]]
-    """Configuration module → field → value, as far as it counts."""
+    """Configuration module → field → value, for the fields that count."""
     state: dict[str, Any]
     variables: dict[str, str]
     reason: str
-    """Why graphs must not be shared under these settings; empty where they may be."""
+    """Why graphs must not be shared under these settings; empty if they may be."""
 
     def serializable(self) -> dict[str, Any]:
-        """What is hashed, and sent along with a graph."""
+        """The settings as they are hashed, and sent along with a graph."""
         return {"config": self.config, "state": self.state, "variables": self.variables}
 
 
 def collect(patches: Mapping[str, Any] | None = None, *, cpu_code: bool = True) -> TorchSettings:
     """The settings in force in this process, with `patches` to Inductor's configuration.
 
-    Without `cpu_code`, of a graph all of whose code is for a GPU, the CPU's vector instructions are left out: finding
-    out compiles and loads test programs.
+    Without `cpu_code`, for a graph whose code is all for a GPU, the CPU's vector instructions are left out: to find
+    them, test programs have to be compiled and loaded.
     """
     patched = config_module(INDUCTOR).patch(dict(patches)) if patches else contextlib.nullcontext()
     with patched:
@@ -168,21 +168,21 @@ def collect(patches: Mapping[str, Any] | None = None, *, cpu_code: bool = True) 
 
 
 def fields(module: ModuleType) -> dict[str, Any]:
-    """Field → value of a configuration module, without aliases (another field says it) and those without effect."""
+    """Field → value of a configuration module, without aliases of other fields and fields that have no effect."""
     harmless = WITHOUT_EFFECT.get(module.__name__, {})
     entries: Mapping[str, Any] = module._config
     return {
         name: getattr(module, name)
         for name, entry in entries.items()
         if entry.alias is None
-        and not getattr(entry, "deprecated", False)  # does nothing any more, and reading it warns
+        and not getattr(entry, "deprecated", False)  # has no effect any more, and reading it warns
         and name not in harmless
         and name.partition(".")[0] not in harmless
     }
 
 
 def apply(settings: Mapping[str, Any]) -> list[str]:
-    """Make this process, which exists to compile one graph, like the one that `settings` come from.
+    """Put `settings` into force in this process, which exists to compile one graph.
 
     Returns the names of those that could not be taken over.
     """
@@ -199,29 +199,30 @@ def apply(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _variables() -> dict[str, str]:
-    """Those in force, with what PyTorch sets when a process first compiles a kernel."""
+    """The variables in force, including those that PyTorch sets when a process first compiles a kernel."""
     have_pytorch_set_its_variables()
     return {name: value for name, value in os.environ.items() if variable_counts(name)}
 
 
 def have_pytorch_set_its_variables() -> None:
-    """Have it set now the places of its own `ptxas` and of CUDA's `libdevice`, which Triton reads.
+    """Have PyTorch set the paths of its own `ptxas` and of CUDA's `libdevice` now, which Triton reads.
 
-    PyTorch sets them when a process first compiles a kernel: two processes, or one before and after, would differ.
+    It sets them when a process first compiles a kernel: keys of two processes, or of one before and after, would
+    differ.
     """
     with contextlib.suppress(ImportError):
         tasks = importlib.import_module("torch._inductor.runtime.compile_tasks")
         for name in ("_set_triton_ptxas_path", "_set_triton_libdevice_path"):
-            getattr(tasks, name, lambda: None)()  # other versions do it in another way
+            getattr(tasks, name, lambda: None)()  # other versions may do it differently
 
 
 def variable_counts(name: str) -> bool:
-    """Whether a variable of the environment goes into keys."""
+    """Whether an environment variable goes into keys."""
     return name in VARIABLES or (name.startswith(_OF_TRITON) and name not in _PLACES_OF_TRITON)
 
 
 def indescribable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of `values` that have no exact description, by name."""
+    """Names of the `values` that have no exact description."""
     found = {}
     try:
         hashing.exactly(dict(values), {})
@@ -235,7 +236,7 @@ def indescribable(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def config_module(name: str) -> ModuleType:
-    """A configuration module; its attributes are not those of a module (see torch.utils._config_module)."""
+    """A configuration module, typed as Any: its attributes are dynamic (see torch.utils._config_module)."""
     return importlib.import_module(name)
 
 
@@ -280,7 +281,7 @@ def _read(read: Read) -> Any:
         return read()
     except AttributeError:
         return _ABSENT
-    except RuntimeError as problem:  # PyTorch refuses to say where old and new ways to set a precision were mixed
+    except RuntimeError as problem:  # PyTorch refuses to answer after old and new ways to set a precision were mixed
         return f"{_FAILS}{str(problem).partition(chr(10))[0]}"
 
 
@@ -298,8 +299,9 @@ def _native(getter: str, setter: str) -> tuple[Read, Write]:
 
 
 def _vector_instructions() -> str:
-    """What PyTorch compiles C++ for. Its test can find less in one process than in another (no room for the test's
-    file, a busy machine), and code that is loaded with another answer is built anew, for other instructions.
+    """The instructions that PyTorch compiles C++ for. Its test can find less in one process than in another (no room
+    for the test's file, a busy machine), and code that is loaded under another answer is rebuilt for other
+    instructions.
     """
     from torch._inductor import cpu_vec_isa
 
@@ -307,7 +309,7 @@ def _vector_instructions() -> str:
 
 
 def _compile_for(instructions: str) -> None:
-    """Where the job's test found less than this process's: compile for what the job has."""
+    """Compile for the instructions that the job's test found, where it found less than this process's test."""
     from torch._inductor import cpu_vec_isa
 
     same = [kind for kind in cpu_vec_isa.valid_vec_isa_list() if str(kind) == instructions]
@@ -329,12 +331,12 @@ def _precision(backend: str, operation: str) -> tuple[Read, Write]:
 
 
 def _named(value: Any) -> str:
-    """An enumerator of PyTorch's own (its `str` takes milliseconds)."""
+    """The name of one of PyTorch's enumerators (their `str` takes milliseconds)."""
     return str(value.name)
 
 
 def _reduced_precision(kind: str) -> tuple[Read, Write]:
-    """Of cuBLAS: whether sums may be made in a shorter type, and whether a product may be split."""
+    """cuBLAS settings: whether sums may use a shorter type, and whether a product may be split."""
     return (
         lambda: _c(f"_get_cublas_allow_{kind}_reduced_precision_reduction")(),
         _known(lambda value: setattr(torch.backends.cuda.matmul, f"allow_{kind}_reduced_precision_reduction", value)),
@@ -406,4 +408,4 @@ STATE: dict[str, tuple[Read, Write | None]] = {
     ),
     "miopen.immediate": _native("_get_miopen_immediate", "_set_miopen_immediate"),
 }
-"""Name → how it is read, and how it is set in a process made to compile (None: only there where it is the same)."""
+"""Name → how to read it, and how to set it in a compile process (None: it cannot be set, only compared)."""

@@ -1,12 +1,11 @@
-"""PyTorch's tests of the CPU's vector instructions, run as far as an answer needs them.
+"""Runs PyTorch's tests of the CPU's vector instructions, only as far as an answer needs them.
 
-PyTorch compiles and loads test programs for every kind of instructions that the processor has, and then takes the
-first kind that passed. Those after it are asked for by settings only (`cpp.simdlen`, ATEN_CPU_CAPABILITY). Here the
-same tests run in the same order, each kind's when somebody looks at it, so every answer is PyTorch's own.
-
-Each process also loads the compiled programs once more, in Python processes of their own (0.3 s of a processor). That
-a program loads is noted beside it, for this processor and this PyTorch: then it need not be tried again. A process that
-exists to try them loads them itself.
+PyTorch compiles and loads test programs for every kind of instructions that the processor has, and then takes the first
+kind that passed. Later kinds are needed only for certain settings (`cpp.simdlen`, ATEN_CPU_CAPABILITY). Here the same
+tests run in the same order, each only when somebody asks for its result, so every answer is PyTorch's own. In PyTorch
+each process also loads the compiled programs once more, each in a new Python process (0.3 s of CPU time). Here a note
+beside a program says that it loads, for this processor and this PyTorch, so it need not be tried again. A process that
+exists to try the programs loads them itself.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ T = TypeVar("T")
 
 
 class OnDemand(Sequence[T]):
-    """What `find` gives for each candidate in turn; a candidate is not tried before somebody gets there."""
+    """The results of `find` for each candidate in turn; a candidate is tried only when an iteration reaches it."""
 
     def __init__(self, candidates: Sequence[T], find: Callable[[T], Sequence[T]]) -> None:
         self._left, self._find = list(candidates), find
@@ -63,18 +62,18 @@ class OnDemand(Sequence[T]):
         with self._lock:
             while len(self._found) <= place and self._left:
                 found = self._find(self._left[0])
-                del self._left[0]  # only now: what raised is tried again
+                del self._left[0]  # only now, so that a candidate that raised is tried again
                 self._found += found
             return len(self._found) > place
 
 
 def try_on_demand() -> None:
-    """From now on this process tries a kind of instructions when it is looked at, not all of them at the first look."""
+    """From now on, try a kind of instructions only when its result is asked for, instead of all of them at once."""
     from torch._inductor import cpu_vec_isa
 
     whole = cpu_vec_isa.valid_vec_isa_list
     if platform.machine() not in ("x86_64", "AMD64") or not hasattr(whole, "__wrapped__"):
-        return  # elsewhere there is one kind
+        return  # other architectures have only one kind
     tests, one_at_a_time = whole.__wrapped__, threading.Lock()
     if getattr(tests, "__module__", "") == __name__:
         return
@@ -92,12 +91,12 @@ def try_on_demand() -> None:
         return OnDemand(cpu_vec_isa.supported_vec_isa_list, those_of)
 
     cpu_vec_isa.valid_vec_isa_list = functools.cache(valid_vec_isa_list)  # type: ignore[arg-type]  # read like a list
-    if loads := getattr(cpu_vec_isa.VecISA, "_probe_load", None):  # another version may do it in another way
+    if loads := getattr(cpu_vec_isa.VecISA, "_probe_load", None):  # another version may do it differently
         _note_what_loads(cpu_vec_isa.VecISA, loads)
 
 
 def try_here() -> None:
-    """Find what PyTorch finds, in a process that does nothing else: where a program ends it, nothing is noted."""
+    """Find what PyTorch finds, in a process that does nothing else: if a program crashes it, nothing is noted."""
     from torch._inductor import cpu_vec_isa
 
     if hasattr(cpu_vec_isa.VecISA, "_probe_load"):
@@ -106,9 +105,9 @@ def try_here() -> None:
 
 
 def try_all_but_the_largest() -> None:
-    """The same as if the program that takes longest to compile had passed; it comes before the others.
+    """Try all kinds but the first, whose test program takes longest to compile, as if that one had passed.
 
-    They lie compiled, then, when another process gets there.
+    Their programs are then compiled already when another process needs them.
     """
     from torch._inductor.cpu_vec_isa import VecISA
 
@@ -118,7 +117,7 @@ def try_all_but_the_largest() -> None:
 
 
 def _note_what_loads(kind: type[VecISA], loads: Callable[[VecISA, str], Any]) -> None:
-    """From now on `loads` says whether a test program loads; one that has loaded is not loaded again."""
+    """From now on, let `loads` decide whether a test program loads; one that has loaded is not loaded again."""
 
     @functools.wraps(loads)
     def noted(self: VecISA, program: str) -> Any:
@@ -128,7 +127,7 @@ def _note_what_loads(kind: type[VecISA], loads: Callable[[VecISA, str], Any]) ->
                 return True
         answer = loads(self, program)
         if answer is True:
-            with contextlib.suppress(OSError):  # a note that is missing or cut off is none: it is tried again
+            with contextlib.suppress(OSError):  # without a complete note, the program is tried again
                 note.write_text(where)
         return answer
 
@@ -144,9 +143,8 @@ def _loads_here(_kind: VecISA, program: str) -> bool:
 
 
 def _where_it_loads(program: str) -> str:
-    """What decides whether a program loads, as text: the file, PyTorch's library, the processor, the loader's settings.
-
-    Empty where that cannot be told.
+    """Everything that decides whether a program loads, as text: file, PyTorch's library, processor, loader settings.
+    Empty if it cannot be determined.
     """
     try:
         files = [path.stat() for path in (Path(program), Path(torch.__file__).parent / "lib" / "libtorch_cpu.so")]
@@ -160,7 +158,7 @@ def _where_it_loads(program: str) -> str:
 
 @functools.cache
 def _processor() -> str:
-    """Model and instructions of the first processor, as the kernel tells them. Raises OSError."""
+    """Model and instructions of the first processor, as the kernel reports them. Raises OSError."""
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
         first = itertools.takewhile(str.strip, file)
         return " ".join(line.strip() for line in first if line.startswith(("vendor_id", "model", "flags", "microcode")))
