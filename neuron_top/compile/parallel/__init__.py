@@ -1,1 +1,1 @@
-"""Many graphs compiled side by side, each in a process of its own."""
+"""Compiles many graphs in parallel, each in a process of its own."""

@@ -1,7 +1,7 @@
-"""Run a command to its end, pass its output on as it comes, and leave nothing of it behind, however it ends.
+"""Runs a command to its end, passes its output on as it comes, and leaves no process of it behind, however it ends.
 
 A launcher starts its workers in sessions of their own, which a signal to the process group does not reach. While the
-command runs we are therefore the reaper of its orphans: whatever loses its parent becomes our child and is found.
+command runs we are therefore the reaper of its orphans: a process that loses its parent becomes our child and is found.
 Should we be killed ourselves, `guard` ends them: it knows them by a name in their environment.
 """
 
@@ -26,7 +26,7 @@ from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.errors import UsageError
 
 MARK_VARIABLE = "NEURONTOP_CHILD"
-"""In the environment of the command and of all it starts: by its value the guard finds them."""
+"""A variable in the environment of the command and of all that it starts; the guard finds them by its value."""
 _GUARD = Path(__file__).with_name("guard.py")
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE_SECONDS = 10.0
@@ -34,11 +34,11 @@ _PATIENCE_SECONDS = 10.0
 _DRAIN_SECONDS = 1.0
 
 Output = Callable[[int, bytes], None]
-"""Takes what the command wrote: file descriptor (1 or 2) and bytes."""
+"""Called with what the command wrote: file descriptor (1 or 2) and bytes."""
 
 
 def run_child(command: Sequence[str], environ: Mapping[str, str], output: Output) -> int:
-    """Run `command`; gives its exit status (negative for a signal).
+    """Run `command`; returns its exit status (negative for a signal).
 
     Raises UsageError when there is no such command. An interrupt goes to the command, all its processes are ended,
     then KeyboardInterrupt is raised.
@@ -59,7 +59,7 @@ def run_child(command: Sequence[str], environ: Mapping[str, str], output: Output
 
 @contextlib.contextmanager
 def _guarded(mark: str) -> Iterator[None]:
-    """While the block runs, a guard would end all that carries `mark`, were this process killed."""
+    """Within the block, a guard is ready to end all processes that carry `mark`, should this process be killed."""
     with subprocess.Popen(
         [sys.executable, "-I", "-S", str(_GUARD), mark], stdin=subprocess.PIPE, start_new_session=True
     ) as guard:
@@ -88,7 +88,7 @@ def _start(command: Sequence[str], environ: Mapping[str, str]) -> subprocess.Pop
 
 
 def _pass_on(process: subprocess.Popen[bytes], output: Output) -> None:
-    """Until both streams end, or the command has ended and somebody it left behind keeps them open."""
+    """Pass output on until both streams end, or the command has ended and a process it left keeps them open."""
     ended_at: float | None = None
     with selectors.DefaultSelector() as selector:
         for number, stream in ((1, process.stdout), (2, process.stderr)):
@@ -132,7 +132,7 @@ def _end_all(process: subprocess.Popen[bytes], before: set[int]) -> None:
 
 
 def _living_children(before: set[int]) -> list[psutil.Process]:
-    """Everything below us that was not there before the command: it, its descendants, and its orphans."""
+    """All our descendants that did not exist before the command: it, its descendants, and its orphans."""
     return [child for child in psutil.Process().children(recursive=True) if child.pid not in before and _lives(child)]
 
 

@@ -1,8 +1,8 @@
-"""Which graphs of a cache wait to be compiled here, and why others that look like it are skipped.
+"""Collects the graphs of a cache that wait to be compiled here, and says why similar ones are skipped.
 
 Everything collected and not compiled counts, not only what this trial run saw: so an interrupted pre-compile goes on
-where it stopped. A graph of another compiler version stays for that version; a graph that another process is
-compiling is that process's.
+where it stopped. A graph of another compiler version is left to that version; a graph that another process is compiling
+is left to that process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from neuron_top.errors import NothingToShow
 from neuron_top.plain_files import read_plain
 
 WAITING = frozenset({State.EXTRACTED, State.STALE_LOCK, State.PARTIAL, State.PUBLISHED_UNMARKED})
-"""States that a compile brings to an end: extracted, or begun by a process that is gone."""
+"""States of graphs to compile: extracted, or begun by a process that is gone."""
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,12 +36,12 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Collected(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be done in one root, and what was skipped."""
+    """The graphs to compile in one root, and what was skipped."""
 
     graphs: tuple[CollectedGraph, ...] = ()
     counts: Counts = Counts()
     failed_before: tuple[CollectedGraph, ...] = ()
-    """Graphs that the trial run met and whose failure is stored: as unusable as one that fails now."""
+    """Graphs that the trial run met and whose failure is stored; they count as one that fails now."""
     remarks: tuple[str, ...] = ()
     largest_peak: int | None = None
     """The largest memory that a compile in this folder took so far, bytes."""
@@ -66,7 +66,7 @@ def collect(
 ) -> Collected:
     """Look through `root` for the graphs of these compiler folders.
 
-    `claimed`: who compiles them claims them, so a lock that another node took under a claim is left to the claim.
+    `claimed`: graphs are claimed to be compiled, so a lock that another node took under a claim is left to the claim.
 
     Raises CacheUnusable, RefusedForSafety: compiling a graph file means unpickling it.
     """
@@ -121,7 +121,7 @@ def _entries(root: Path) -> tuple[Entry, ...]:
 
 
 def graph_file(entry: Path) -> Path | None:
-    """The graph in an entry's folder that a compiler reads; None where there is none."""
+    """The graph file in an entry's folder; None if there is none."""
     return next((entry / name for name in filenames.COMPILED_NAMES if (entry / name).exists()), None)
 
 

@@ -1,8 +1,8 @@
-"""Which graph is compiled next, and how far the whole set is: pure, no process and no clock.
+"""Decides which graph is compiled next, and keeps the progress of the whole set. Pure: no process and no clock.
 
-What is expected to take longest goes first, so that the last worker is not left alone with the longest compile. A
-compile starts when a worker is free *and* memory is: what the running compiles may still take is kept for them, judged
-by the largest compile that was observed. One compile always runs, however little memory there is.
+The graph that is expected to take longest goes first, so that the last worker is not left alone with the longest
+compile. A compile starts when a worker is free *and* there is enough memory: what the running compiles may still take,
+judged by the largest compile observed, is kept for them. One compile always runs, however little memory there is.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ class CollectedGraph(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 0
     operators: int | None = None
     seconds: float | None = None
-    """How long its compile is expected to take; None where past compiles give no ground."""
+    """How long its compile is expected to take; None if there are no past compiles to judge by."""
 
 
 class Fault(StrEnum):
     """The cause of a failed compile, which decides whether another attempt makes sense."""
 
     GRAPH = "graph"
-    """The graph itself, or what nobody can tell from it."""
+    """The graph itself, or a cause that cannot be told from it."""
     MEMORY = "memory"
     """The compile was killed, most often because memory ran out."""
     NODE = "node"
     """The node cannot compile it: no compiler, another compiler or instruction set, no room for scratch."""
     LOST = "lost"
-    """The node or the task is gone, and nobody knows how far it was."""
+    """The node or the task is gone; how far the compile was is unknown."""
     CACHE = "cache"
     """The cache root itself cannot take the artifact."""
 
@@ -56,26 +56,26 @@ class CompileResult(msgspec.Struct, frozen=True, kw_only=True):
     peak_rss_bytes: int | None = None
     message: str = ""
     fault: Fault = Fault.GRAPH
-    """Of a compile that did not end well."""
+    """The cause, if the compile did not end well."""
     node: str = ""
-    """Where it ran; "" is this machine."""
+    """The node that it ran on; "" is this machine."""
 
 
 class Running(msgspec.Struct, frozen=True):
-    """A compile that goes on: its key, the worker that has it, seconds since it began, attempts after the first."""
+    """A compile under way: its key, the worker that has it, seconds since it began, attempts after the first."""
 
     module: str
     worker: int
     seconds: float
     retries: int = 0
     node: str = ""
-    """Where it runs; "" is this machine."""
+    """The node that it runs on; "" is this machine."""
     queued: bool = False
     """It was submitted and has not begun."""
 
 
 class QueueProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """What a progress display shows. `left` counts neither finished nor running graphs; None is unknown."""
+    """What a progress display shows. `left` counts the graphs that neither run nor have finished; None is unknown."""
 
     total: int | None
     done: int
@@ -108,7 +108,7 @@ class Queue:
 
     @property
     def finished(self) -> bool:
-        """True when nothing waits and nothing runs."""
+        """True when no graph waits and none is being compiled."""
         return not self._waiting and not self._running
 
     def expected_peak(self, graph: CollectedGraph) -> int:
@@ -116,9 +116,9 @@ class Queue:
         return self._peak or FIRST_GUESS.get(graph.path.name, FIRST_GUESS_NEURON)
 
     def start_next(self, now: float, available: int | None, in_use: int = 0) -> tuple[int, CollectedGraph] | None:
-        """Give the next graph to a free worker, or None when there is nothing to start now.
+        """The next graph for a free worker, or None when there is nothing to start now.
 
-        `available` is the memory that could still be had (None: unknown, no bound), `in_use` what the running
+        `available` is the memory that can still be allocated (None: unknown, no bound), `in_use` what the running
         compiles hold already; the rest of their expected peaks is kept for them.
         """
         self._held_back = ""
@@ -143,12 +143,12 @@ class Queue:
             self._peak = max(self._peak or 0, outcome.peak_rss_bytes)
 
     def put_back(self, worker: int) -> None:
-        """The worker's compile ended without reporting anything about its graph: it is the next to be given out."""
+        """The worker's compile ended without a result for its graph, which becomes the next to be given out."""
         graph, _ = self._running.pop(worker)
         self._waiting.append(graph)
 
     def progress(self, now: float) -> QueueProgress:
-        """Where things stand at `now`."""
+        """The progress at `now`."""
         failed = sum(not outcome.ok for outcome in self.outcomes.values())
         return QueueProgress(
             total=self.total,
@@ -165,7 +165,7 @@ class Queue:
         )
 
     def _remaining(self, now: float) -> float | None:
-        """From the mean of the finished compiles and the workers that really ran side by side."""
+        """Estimate from the mean of the finished compiles and the number of workers that really ran in parallel."""
         if not self.outcomes or self.finished:
             return 0.0 if self.finished and self.total else None
         mean = sum(outcome.seconds for outcome in self.outcomes.values()) / len(self.outcomes)
@@ -174,7 +174,7 @@ class Queue:
 
 
 def _expected_length(graphs: Sequence[CollectedGraph]) -> Callable[[CollectedGraph], float]:
-    """Seconds, where some are known; for the other graphs in proportion to their bytes."""
+    """Seconds, if they are known for some graphs; for the others in proportion to their bytes."""
     rates = [graph.seconds / graph.bytes for graph in graphs if graph.seconds is not None and graph.bytes]
     rate = median(rates) if rates else 1.0
     return lambda graph: graph.bytes * rate if graph.seconds is None else graph.seconds

@@ -1,8 +1,9 @@
-"""End what a command left behind when the pre-compile that ran it was killed: `guard.py MARK`.
+"""Ends the processes that a command left behind when the pre-compile that ran it was killed: `guard.py MARK`.
 
-A killed process can't tidy up, and the workers of a launcher live in sessions of their own, wait for each other and
-would stay for hours. So this process sleeps beside the pre-compile on a pipe: a line on it means that all is well;
-its end without a line means that the pre-compile is gone, and every process whose environment holds MARK is killed.
+A killed process cannot clean up, and the workers of a launcher live in sessions of their own, wait for each other and
+would stay for hours. So this process waits on a pipe from the pre-compile: a line on it means that the command ended
+normally; the pipe's end without a line means that the pre-compile is gone, and every process whose environment contains
+MARK is killed.
 
 Run as a file, not as a module: it needs the standard library alone and starts in milliseconds.
 """
@@ -25,7 +26,7 @@ def marked(mark: bytes) -> Iterator[int]:
 
 
 def main() -> None:
-    """Wait for a line or the end of standard input."""
+    """Wait for a line or the end of standard input; at its end, kill the marked processes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.stdin.buffer.readline():
         return

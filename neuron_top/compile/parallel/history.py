@@ -15,14 +15,14 @@ from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 from neuron_top.plain_files import read_plain
 
 SIMILAR = 1.5
-"""A compile with up to this many times the operators counts as ground."""
+"""A finished compile with up to this many times the operators counts for an estimate."""
 MARGIN = 1.25
-"""Asked for beyond what was measured: a node that kills a compile costs more than some idle memory."""
+"""Requested memory over measured memory: a compile that its node kills costs more than some idle memory."""
 _LARGEST_READ = 256 * 1024**2
 
 
 class Peak(NamedTuple):
-    """What a finished compile took."""
+    """Operators and peak memory of a finished compile."""
 
     operators: int
     bytes: int
@@ -33,13 +33,13 @@ class _Description(msgspec.Struct, frozen=True):
 
 
 class MemoryHistory:
-    """Peaks of finished compiles, from which a request for another graph follows. Pure."""
+    """Peaks of finished compiles, from which the memory to request for other graphs is estimated. Pure."""
 
     def __init__(self, peaks: Iterable[Peak] = ()) -> None:
         self._peaks = sorted(peaks)
 
     def request(self, operators: int | None) -> int | None:
-        """Bytes to ask for; None without a finished compile. More operators never ask for less."""
+        """Bytes to request; None without a finished compile. A graph with more operators never gets less."""
         if not self._peaks:
             return None
         largest = self._peaks[-1].operators
@@ -51,7 +51,7 @@ class MemoryHistory:
 
 
 def memory_history(root: Path, compilers: Iterable[str]) -> MemoryHistory:
-    """From the records of finished compiles below `root`."""
+    """Read the records of finished compiles below `root`."""
     peaks = []
     for compiler in compilers:
         for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
@@ -65,7 +65,7 @@ def memory_history(root: Path, compilers: Iterable[str]) -> MemoryHistory:
 
 
 def operators_of(entry: Path) -> int | None:
-    """Operators of the graph in an entry; None where nothing readable reports."""
+    """Number of operators of the graph in an entry; None if no readable file has it."""
     try:
         return msgspec.json.decode(read_plain(entry / filenames.DESCRIPTION), type=_Description).operators
     except (OSError, *MALFORMED):

@@ -29,7 +29,7 @@ _AGAIN_SECONDS = 0.2
 
 
 class FinishedCompile(Protocol):
-    """What compiling one entry gives: `wrapper.compiling.CompiledEntry`."""
+    """The result of compiling one entry: `wrapper.compiling.CompiledEntry`."""
 
     @property
     def entry(self) -> FinishedEntry:
@@ -49,7 +49,7 @@ class EntryCompiler(Protocol):
     """Compiles the graph in an entry directory: `wrapper.get_or_compile.Wrapper`."""
 
     def compile_entry(self, path: Path) -> FinishedCompile:
-        """Compile it. Raises CompileError and its kin, and KeyboardInterrupt after `interrupt`."""
+        """Compile the entry. Raises CompileError and its subclasses, and KeyboardInterrupt after `interrupt`."""
         ...
 
     def interrupt(self) -> None:
@@ -58,13 +58,13 @@ class EntryCompiler(Protocol):
 
 
 class CompilePids:
-    """The compile processes at work now, as the wrapper emits them; passes every event on to the side channel."""
+    """Keeps the pids of running compile processes by the wrapper's events, and passes these to the side channel."""
 
     def __init__(self) -> None:
         self._pids: dict[str, int] = {}
 
     def emit(self, event: Event) -> None:
-        """Takes the wrapper's events."""
+        """Take an event of the wrapper."""
         if isinstance(event, CompileBegan) and event.compiler_pid is not None:
             self._pids[event.module] = event.compiler_pid
         elif isinstance(event, CompileEnded):
@@ -72,7 +72,7 @@ class CompilePids:
         side_channel.emit(event)
 
     def resident(self) -> int:
-        """Bytes that they hold."""
+        """Bytes of memory that the compile processes hold."""
         return resident_bytes(list(self._pids.values()))
 
 
@@ -85,7 +85,7 @@ class LocalExecutor:
         self._stopped = False
 
     def submit(self, task: EntryTask) -> Future[CompileResult]:
-        """See Executor: it starts at once."""
+        """See Executor: the task starts at once."""
         future: Future[CompileResult] = Future()
         thread = threading.Thread(target=self._work, args=(task, future), name=task.graph.module, daemon=True)
         self._threads = [other for other in self._threads if other.is_alive()] + [thread]
@@ -122,7 +122,7 @@ class LocalExecutor:
             self._threads = [thread for thread in self._threads if thread.is_alive()]
 
     def close(self) -> None:
-        """See Executor: nothing is held."""
+        """See Executor: there is nothing to disconnect from."""
 
     def _work(self, task: EntryTask, future: Future[CompileResult]) -> None:
         began, retries = time.monotonic(), 0
@@ -143,7 +143,7 @@ class LocalExecutor:
         )
 
     def _attempt(self, graph: CollectedGraph) -> tuple[Stats | None, str]:
-        """Statistics of a good compile, or why it failed."""
+        """Statistics of a successful compile, or why it failed."""
         try:
             return self._wrappers[graph.path.name].compile_entry(graph.path.parent).entry.stats(), ""
         except Exception as problem:  # noqa: BLE001 (whatever goes wrong with one graph, the others go on)

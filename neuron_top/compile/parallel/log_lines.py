@@ -1,4 +1,4 @@
-"""What a parallel compile says, in the SDK's words, so that one parser reads its tool and ours."""
+"""The log lines of a parallel compile, worded as the SDK's, so that one parser reads its tool's and ours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ParallelLog(WrapperLog):
     """The wrapper's lines and those of `neuron_parallel_compile`."""
 
     def trial_run(self, command: Sequence[str]) -> None:
-        """The command is about to run for its graphs only."""
+        """Log that the command is about to run, only to collect its graphs."""
         self._say(
             LogLevel.INFO,
             TAG,
@@ -30,19 +30,19 @@ class ParallelLog(WrapperLog):
         self._say(LogLevel.INFO, TAG, f"{words}: {list(command)}")
 
     def graph_list(self, paths: Iterable[str], source: str) -> None:
-        """The graphs that the trial run met, one per rank and graph."""
+        """Log the graphs that the trial run met, one line per rank and graph."""
         self._say(LogLevel.INFO, TAG, f"New graph list from script: {source}")
         self._write("".join(f"\t{path}\n" for path in paths))
 
     def worker_started(self, worker: int, graphs: int) -> None:
-        """A worker takes part in compiling so many graphs."""
+        """Log that a worker takes part in compiling so many graphs."""
         if self._form is LogGeneration.G2:
             self._say(LogLevel.INFO, TAG, f"worker {worker} starts dynamic scheduleing on {graphs}....")
         else:
             self._say(LogLevel.INFO, TAG, f"Worker {worker}/None starting dynamic scheduling for {graphs} HLOs")
 
     def counters(self, *, remaining: int, locked: int, failed: int, done: int, total: int) -> None:
-        """Counts of the whole cache directory of this compiler version."""
+        """Log the counts of this compiler version's whole cache directory."""
         self._say(
             LogLevel.INFO,
             _CACHE,
@@ -51,18 +51,18 @@ class ParallelLog(WrapperLog):
         )
 
     def worker_finished(self, worker: int, tasks: int) -> None:
-        """A worker has nothing left to do."""
+        """Log that a worker has nothing left to do."""
         if self._form is LogGeneration.G2:
             self._say(LogLevel.INFO, TAG, f"worker {worker} finished with num of tasks {tasks}....")
         else:
             self._say(LogLevel.INFO, TAG, f"Worker {worker} completed: {tasks} tasks compiled")
 
     def gave_up(self, graph: Path, retries: int) -> None:
-        """A graph failed in every attempt."""
+        """Log that a graph failed in every attempt."""
         self._say(LogLevel.ERROR, TAG, f"Compilation failed for {graph} after {retries} retries.")
 
     def summary(self, report: Mapping[str, Any]) -> None:
-        """The totals of this run, with the older format's report."""
+        """Log the totals of this run; with the older format also its report."""
         total = len(report["compilation_report"])
         failed = sum(not entry["status"] for entry in report["compilation_report"].values())
         if self._form is LogGeneration.G2:
@@ -96,7 +96,7 @@ def report_of(outcomes: Mapping[CollectedGraph, CompileResult], started: float, 
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """The report as the SDK writes it: JSON, four blanks of indent."""
+    """The report as the SDK writes it: JSON, indented by four spaces."""
     import json
 
     return json.dumps(report, indent=4)

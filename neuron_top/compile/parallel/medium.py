@@ -1,4 +1,4 @@
-"""How graphs reach nodes and artifacts come back: through the folder that all see, or through a bucket."""
+"""Carries graphs to nodes and artifacts back, through a folder that all nodes see or through a bucket."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class Medium(Protocol):
     """How an executor reaches the graphs and artifacts of its nodes; safe to share between threads."""
 
     shows_locks: bool
-    """Whether the lock of a node that compiles can be seen beside the graph here."""
+    """Whether the lock of a node that compiles a graph is visible here, beside the graph."""
 
     def task(self, graph: Path, retries: int) -> bytes:
         """The task for a graph file. Raises OSError where it cannot be read."""
         ...
 
     def arrived(self, graph: Path, result: NodeResult) -> str:
-        """Empty once the artifact that a node published can be seen from here, else what is wrong."""
+        """Empty once the artifact that a node published is visible here, else what is wrong."""
         ...
 
 
@@ -54,7 +54,7 @@ class BucketMedium:
         return task_data(task, graph)
 
     def arrived(self, graph: Path, result: NodeResult) -> str:
-        """See Medium: every byte is read again. Its record stays here, for estimates of other graphs."""
+        """See Medium: every byte is read again. The artifact's record is kept here, to estimate other graphs."""
         entry = str(graph.parent.relative_to(self._root))
         try:
             found = self._bucket.facts(entry)

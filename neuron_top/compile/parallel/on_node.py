@@ -1,7 +1,7 @@
-"""What a task of a scheduler does on its node: find the graph in the root that all see, compile it, say how it ended.
+"""Runs a scheduler's task on its node: finds the graph in the root that all nodes see, compiles it, reports the end.
 
-A task travels as JSON and so does its result: neither needs this process's objects. What was published is named by its
-digests, and who submitted the task looks for exactly these files.
+A task and its result are sent as JSON, so neither needs this process's objects. The result names what was published by
+its digests, and the process that submitted the task looks for exactly these files.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from neuron_top.compile.wrapper.compiling import CompiledEntry
 
 VISIBLE_SECONDS = 60.0
-"""How long a file that another node wrote may take to be seen: attribute caches of NFS keep up to a minute."""
+"""How long a file that another node wrote may take to appear: attribute caches of NFS last up to a minute."""
 _LOOK_SECONDS = 0.5
 
 
@@ -59,11 +59,11 @@ class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
 
     graph: str
     sha256: str
-    """Of what is compiled, as the one who submits the task sees it."""
+    """Digest of what is compiled, as seen by the process that submits the task."""
     retries: int = 0
     visible_seconds: float = VISIBLE_SECONDS
     bucket: str = ""
-    """Where the cache root is a bucket: its URL; `graph` is then the path below it."""
+    """URL of the cache root if that is a bucket; `graph` is then the path below it."""
 
 
 class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,22 +71,22 @@ class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
 
     result: CompileResult
     files: dict[str, FileFacts] = {}
-    """The artifact as it was published."""
+    """Digests of the artifact's files as they were published."""
 
 
 def task_data(task: NodeTask, graph: Path) -> bytes:
-    """The task, with the digest of the graph's file as it is here. Raises OSError where it cannot be read."""
+    """The task as JSON, with the digest of the graph's file as it is here. Raises OSError where it cannot be read."""
     return msgspec.json.encode(msgspec.structs.replace(task, sha256=graph_digest(graph)))
 
 
 def graph_digest(graph: Path) -> str:
-    """Sha256 of what is compiled. Raises OSError.
+    """Sha256 of a graph file. Raises OSError.
 
-    The first lines of a graph of ours are signed anew by each node that begins to compile it, and are left out.
+    The first lines of a graph file of ours are left out: each node that begins to compile it signs them again.
     """
     data = read_plain(graph)
     if graph.name == filenames.FX_GRAPH:
-        with contextlib.suppress(NotThisGraph):  # the whole file then: the gate will say what is wrong with it
+        with contextlib.suppress(NotThisGraph):  # then the whole file: the gate will say what is wrong with it
             data = graph_header.body(data)
     return hashlib.sha256(data).hexdigest()
 
@@ -104,9 +104,9 @@ def compile_on_node(data: bytes) -> bytes:
 
 
 def arrived(graph: Path, result: NodeResult) -> str:
-    """Empty once the artifact that a node published can be seen from here, else what is missing.
+    """Empty once the artifact that a node published is visible here, else what is missing.
 
-    Never waits less for a slow file system than it may need to show a new file.
+    Waits at least as long as a slow file system may need to show a new file.
     """
     deadline = time.monotonic() + VISIBLE_SECONDS
     while True:
@@ -159,7 +159,7 @@ def _compile(task: NodeTask, bucket: SharedBucket | None = None) -> NodeResult:
 def _compile_by(compiler: Compiler, graph: Path, most_retries: int, bucket: SharedBucket | None) -> NodeResult:
     try:
         if isinstance(compiler, Inductor):
-            compiler.start()  # it imports PyTorch while we do
+            compiler.start()  # it imports PyTorch while we fetch the graph
         directory = compiler.directory()
     except ImportError as problem:
         raise CompilerMissing(f"PyTorch cannot be imported: {problem}") from problem
@@ -174,8 +174,8 @@ def _compile_by(compiler: Compiler, graph: Path, most_retries: int, bucket: Shar
 
 
 def _wrapper(compiler: Compiler, graph: Path, bucket: SharedBucket | None) -> Wrapper:
-    """Around the cache that `graph` lies in, or around the bucket that it was fetched from."""
-    options = msgspec.structs.replace(parse_environment(), retry_failed=True)  # what was submitted is to be compiled
+    """The wrapper for the cache that `graph` lies in, or for the bucket that it was fetched from."""
+    options = msgspec.structs.replace(parse_environment(), retry_failed=True)  # a submitted graph is to be compiled
     log = log_lines.WrapperLog(form=log_lines.log_format(), level=options.log_level)
     entry = graph.parent
     folder, root = entry.parent.name, entry.parent.parent
@@ -197,7 +197,7 @@ def _attempts(wrapper: Wrapper, graph: Path, most: int) -> tuple[CompiledEntry, 
         try:
             return wrapper.compile_entry(graph.parent), retries
         except (CompilerMissing, CompilerKilled, CacheUnusable):
-            raise  # another attempt is the scheduler's: on another node, or with more memory
+            raise  # who submitted the task decides about another attempt: on another node, or with more memory
         except NeuronTopError:
             if retries == most:
                 raise
@@ -205,12 +205,12 @@ def _attempts(wrapper: Wrapper, graph: Path, most: int) -> tuple[CompiledEntry, 
 
 
 def _ended_by_signal(work: Callable[[], tuple[CompiledEntry, int]]) -> tuple[CompiledEntry, int]:
-    """Do `work`; a termination ends it as an exception, so that its locks are given back before this process goes."""
+    """Run `work`; a termination ends it with an exception, so that its locks are given back before the process ends."""
     if threading.current_thread() is not threading.main_thread():
         return work()
 
     def end(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)  # and nothing else here: `work`, in the same thread, may hold any lock
+        sys.exit(128 + number)  # do nothing else here: `work`, in the same thread, may hold any lock
 
     before = signal.signal(signal.SIGTERM, end)
     try:
@@ -220,7 +220,7 @@ def _ended_by_signal(work: Callable[[], tuple[CompiledEntry, int]]) -> tuple[Com
 
 
 def _unseen(task: NodeTask) -> str:
-    """Empty once the graph can be seen here as it was submitted, else what is wrong."""
+    """Empty once the graph is visible here as it was submitted, else what is wrong."""
     graph, deadline = Path(task.graph), time.monotonic() + task.visible_seconds
     problem = ""
     while True:
@@ -246,7 +246,7 @@ def _failure(problem: Exception, entry: Path | None) -> CompileResult:
 
 
 def _fault(problem: Exception, entry: Path | None) -> Fault:
-    """`entry`: in the root that all nodes see; None where that is a bucket, which is never full."""
+    """The cause of a failure. `entry`: in the root that all nodes see; None for a bucket, which is never full."""
     if isinstance(problem, (CompilerMissing, NothingToShow)):
         return Fault.NODE
     if isinstance(problem, CompilerKilled):

@@ -1,4 +1,4 @@
-"""Where compiles may run, as a person asks for it, and the executor that follows from it."""
+"""Where compiles run, as a person asks for it, and the executor for that."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from neuron_top.compile.parallel.staging import Staging
 
 JOBS = f".neurontop-jobs-{os.getuid()}"
-"""Beside a cache root, so that all nodes see it; one per user."""
+"""Folder beside a cache root, so that all nodes see it; one per user."""
 _FOLDER_MODE = 0o700
 
 
 class ExecutorKind(StrEnum):
-    """What runs compiles."""
+    """The kind of executor that runs compiles."""
 
     LOCAL = "local"
     SLURM = "slurm"
@@ -33,7 +33,7 @@ class ExecutorKind(StrEnum):
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where compiles run, and what each may take there."""
+    """Where compiles run, and the resources of each."""
 
     kind: ExecutorKind = ExecutorKind.LOCAL
     cores: int = 1
@@ -45,7 +45,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scheduler(place: Place, root: Path, staging: Staging | None = None) -> Executor:
-    """What submits compiles of the graphs in `root` to a site's scheduler; `staging`: where that stands for a bucket.
+    """The executor that submits the graphs in `root` to a site's scheduler. `staging`: set if `root` stages a bucket.
 
     Raises UsageError where it cannot be reached, or its package is not installed; RefusedForSafety where somebody else
     could exchange the folder of its tasks.
@@ -65,7 +65,7 @@ def scheduler(place: Place, root: Path, staging: Staging | None = None) -> Execu
 
 
 def _logs(place: Place, root: Path) -> Path:
-    """A folder of this call, made for this user alone: the results of tasks are unpickled from it.
+    """Make a folder for this call and this user alone, as the results of tasks are unpickled from it.
 
     Raises RefusedForSafety where somebody else could exchange it, UsageError where it cannot be made.
     """

@@ -1,6 +1,6 @@
-"""Compiles as tasks of a Ray cluster that runs already; no accelerator is asked for.
+"""Runs compiles as tasks of a Ray cluster that is up already; no accelerator is requested.
 
-Ray places and starts them. Retries are ours: Ray's own know nothing of memory and of nodes without a compiler.
+Ray places and starts them. We retry ourselves: Ray's retries do not consider memory or nodes without a compiler.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ except ImportError:
     raise UsageError("compiling through Ray needs its package: pip install 'neuron-top[ray]'") from None
 
 _PASSED = ("NEURON", "XLA_", "TORCHINDUCTOR_")
-"""Variables of this process that a compile on a node gets, by how they begin."""
+"""Prefixes of this process's environment variables that a compile on a node gets."""
 _NODE_LABEL = "ray.io/node-id"
 _DIED_AT_ITS_START, _ATTEMPTS = "Starting Ray client server failed", 3
 """About one in fifteen of the processes that Ray's client server starts for a client dies as it is forked
@@ -89,13 +89,12 @@ class RayExecutor:
         """See Executor: each task is submitted by itself."""
 
     def memory(self) -> Memory:
-        """See Executor: Ray sees to it."""
+        """See Executor: Ray manages memory."""
         return Memory(None)
 
     def placement(self, task: EntryTask) -> Placement:
-        """See Executor: where its entry's lock says; a task that has not taken it counts as queued.
-
-        Where no lock can be seen, Ray says how many cores are taken: the first tasks have them.
+        """See Executor: taken from its entry's lock; a task without the lock counts as queued. Where no lock is
+        visible, Ray says how many cores are taken, and the first tasks are assumed to have them.
         """
         graph, now = task.graph, time.monotonic()
         if not self._medium.shows_locks:
@@ -133,7 +132,7 @@ class RayExecutor:
         return None
 
     def cancel(self) -> None:
-        """See Executor: interrupted first, so that locks are given back; what does not end is killed."""
+        """See Executor: tasks are interrupted first, so that locks are given back; those that do not end are killed."""
         self._stopped = True
         with self._lock:
             references = [each.reference for each in self._tasks]
@@ -152,12 +151,12 @@ class RayExecutor:
             self._tasks.remove(entry)
         if self._stopped:
             return
-        # A slow file system must not keep up Ray's own thread, in which this is called.
+        # This is called in Ray's own thread, which must not wait for a slow file system.
         threading.Thread(target=_deliver, args=(entry, ended, self._medium), name="ray-result", daemon=True).start()
 
 
 def passed_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """What compiles on nodes get of our environment; nothing with a password in it, for Ray shows it to everybody."""
+    """The part of our environment for compiles on nodes; nothing with a password, as Ray shows it to everybody."""
     return {
         name: value
         for name, value in environ.items()
@@ -168,7 +167,7 @@ def passed_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _compile_and_say_where(data: bytes) -> tuple[str, bytes]:
-    """On the node."""
+    """Compile on the node, and say where."""
     return str(ray.get_runtime_context().get_node_id()), compile_on_node(data)
 
 
@@ -177,7 +176,7 @@ def _deliver(entry: _Task, ended: Future[tuple[str, bytes]], medium: Medium) -> 
 
 
 def compile_result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium) -> CompileResult:
-    """How the compile of a task ended, once its artifact can be seen from here."""
+    """How the compile of a task ended, once its artifact is visible here."""
     try:
         node, data = ended.result()
         answer = msgspec.json.decode(data, type=NodeResult)
@@ -197,7 +196,7 @@ def compile_result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium
 
 
 def _connect(address: str) -> None:
-    """Become a client of the cluster. Raises what Ray raises where there is none."""
+    """Become a client of the cluster. Raises what Ray raises if there is none."""
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             ray.init(
@@ -213,7 +212,7 @@ def _connect(address: str) -> None:
 
 
 def gist(problem: BaseException) -> str:
-    """The first line; with the last one, which has the reason, where that only announces it."""
+    """The first line of an error; if it only announces the reason, also the last line, which has the reason."""
     first, last = _first_line(problem), str(problem).strip().rpartition("\n")[2].strip()
     return f"{first} {last}" if first.endswith(":") and last != first else first
 

@@ -8,14 +8,14 @@ from neuron_top.compile.parallel.compile_queue import CompileResult, Fault
 from neuron_top.compile.parallel.executor import EntryTask
 
 MOST_ATTEMPTS = 5
-"""Of one graph over all nodes: a fault that follows it everywhere is its own."""
+"""Attempts of one graph over all nodes: a fault that occurs everywhere is the graph's own."""
 MORE_MEMORY = 2
 FIRST_MEMORY = 2 * 1024**3
-"""Asked for after a kill where nothing is known of the graph's needs, bytes."""
+"""Bytes to request after a kill if nothing is known about the graph's needs."""
 
 
 def next_attempt(task: EntryTask, result: CompileResult) -> EntryTask | None:
-    """The task to submit in place of one that ended so; None where another attempt would end the same."""
+    """The task to submit after one that ended with this result; None if another attempt would end the same."""
     if result.ok or task.attempt >= MOST_ATTEMPTS:
         return None
     again = msgspec.structs.replace(task, attempt=task.attempt + 1)

@@ -1,7 +1,7 @@
-"""Compile many collected graphs side by side, bounded by workers and by memory, wherever the executor runs them.
+"""Compiles many collected graphs in parallel, bounded by workers and by memory, wherever the executor runs them.
 
-Interrupted, everything that was submitted is ended, locks are given back and graphs stay collected: the next call goes
-on there.
+If interrupted, it ends everything that was submitted and gives locks back; graphs stay collected, so the next call goes
+on from there.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ParallelCompile:
         cores: int = 1,
         needs: MemoryHistory | None = None,
     ) -> None:
-        """`needs`: what to ask the executor's scheduler for; `cores` for each compile."""
+        """`needs`: the memory to request from the executor's scheduler; `cores`: for each compile."""
         self._executor, self._workers, self._retries = executor, workers, retries
         self._log, self._show = log, show
         self._cores, self._needs = cores, needs or MemoryHistory()
@@ -68,7 +68,7 @@ class ParallelCompile:
     def run(
         self, graphs: Sequence[CollectedGraph], counts: Counts, observed_peak: int | None
     ) -> dict[CollectedGraph, CompileResult]:
-        """Compile them all; gives how each ended. Raises KeyboardInterrupt after everything has been ended."""
+        """Compile all graphs; returns how each ended. Raises KeyboardInterrupt after everything has been ended."""
         line = Queue(graphs, min(self._workers, len(graphs)), time.monotonic(), observed_peak)
         self.ended = line.outcomes
         try:
@@ -118,15 +118,14 @@ class ParallelCompile:
         self._count(line, counts)
 
     def _leave_out(self, result: CompileResult) -> None:
-        """Give a node that cannot compile one graph none of the others either: it would take them all, and fail."""
+        """Keep further graphs away from a node that could not compile one: it would take them all, and fail."""
         if result.node not in self._unfit:
             self._log.remark(f"node {result.node} is given no more compiles: {result.message}")
             self._unfit |= {result.node}
             self._executor.leave_out(result.node)
 
     def _placed(self, progress: QueueProgress) -> QueueProgress:
-        """The progress with the nodes that compile; what waits in a scheduler's queue counts as left, not as
-        running."""
+        """The progress with the compiling nodes; tasks in a scheduler's queue count as left, not as running."""
         now = time.monotonic()
         running = []
         for one in progress.running:

@@ -1,7 +1,7 @@
-"""The SDK's own `neuron_parallel_compile`, run with our screen around it: its progress is read from its lines.
+"""Follows the SDK's own `neuron_parallel_compile` for our screen: its progress is read from its lines.
 
-Its counters describe a whole cache folder and its list counts a graph once per rank, so what is done and failed is
-counted from the compiles themselves, and only what is left comes from the counters.
+Its counters describe a whole cache folder and its list has a graph once per rank, so finished and failed graphs are
+counted from the compiles themselves, and only the number left comes from the counters.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def sdk_command(tool: str, command: Sequence[str], *, step: str = "", jobs: int 
 
 
 class SdkProgress:
-    """Adds up the events of the tool's output."""
+    """Adds up the events in the tool's output."""
 
     def __init__(self, began: float) -> None:
         self._began = began
@@ -71,7 +71,7 @@ class SdkProgress:
                     pass
 
     def progress(self, now: float) -> QueueProgress:
-        """Where the tool is, as far as its lines show; `now` is of the same clock as `began`."""
+        """The tool's progress, as far as its lines show it; `now` is of the same clock as `began`."""
         elapsed = now - self._began
         if self._summary is not None:
             total, failed = self._summary.total, self._summary.failed or 0
@@ -89,7 +89,7 @@ class SdkProgress:
         )
 
     def _running(self, done: int) -> int:
-        """Compiles under way: exact where starts are announced, else the workers that still have something to do."""
+        """The running compiles: exact if starts are announced, else the workers that still have something to do."""
         if self._started:
             return max(0, self._started - done - self._failed)
         return len(self._workers) if self._left else 0

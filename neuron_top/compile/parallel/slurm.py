@@ -1,7 +1,7 @@
-"""Compiles as jobs of Slurm, submitted through submitit: an array of tasks that ask for the same memory and nodes.
+"""Runs compiles as jobs of Slurm, submitted through submitit: one array for tasks with equal memory and nodes.
 
-Slurm places, starts and ends them; a task that a dead node took along is queued again by Slurm itself. What became of a
-task is read from its result file, and from `squeue` where it left none: accounting need not be set up.
+Slurm places, starts and ends them, and queues a task again if its node dies. The outcome of a task is read from its
+result file, or from `squeue` if it left none: accounting need not be set up.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _COMMAND_SECONDS = 60.0
 _CANCELED_SECONDS = 60.0
 _READERS = 8
 _AT_ONCE = 200
-"""Jobs that one command names."""
+"""The most jobs in one command."""
 _RESULT_SECONDS = 30.0
 """How long a result may stay unseen after Slurm has said that its task ended."""
 _WAITING = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SUSPENDED", "RESV_DEL_HOLD"})
 _GOING = frozenset({"RUNNING", "CONFIGURING", "COMPLETING", "STAGE_OUT", "SIGNALING", "STOPPED", "RESIZING"})
 _LONGEST_MINUTES = 24 * 60
 _CHECK = "import sys; from neuron_top.cache import trust; trust.open_folder(sys.argv[1])"
-"""What a node runs before it unpickles a task: under this path it may see another folder than the one that was made."""
+"""A node runs this before it unpickles a task, as it may see another folder under this path than the one made here."""
 
 
 class _Job(NamedTuple):
@@ -60,7 +60,7 @@ class _Job(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What squeue says of a job."""
+    """What squeue says about a job."""
 
     state: str
     node: str
@@ -70,7 +70,7 @@ class SlurmExecutor:
     """See Executor."""
 
     def __init__(self, options: SlurmOptions, folder: Path, medium: Medium) -> None:
-        """`folder`, which all nodes see and this user alone may write, takes scripts, logs and results.
+        """`folder`, which all nodes see and only this user may write to, is for scripts, logs and results.
 
         Raises UsageError where Slurm is missing.
         """
@@ -92,13 +92,13 @@ class SlurmExecutor:
         self._watcher: threading.Thread | None = None
 
     def submit(self, task: EntryTask) -> Future[CompileResult]:
-        """See Executor: gathered until `flush`."""
+        """See Executor: tasks are gathered until `flush`."""
         future: Future[CompileResult] = Future()
         self._gathered.append((task, future))
         return future
 
     def flush(self) -> None:
-        """See Executor: an array for tasks that ask for the same. Raises UsageError where Slurm refuses them."""
+        """See Executor: one array for tasks with equal requests. Raises UsageError where Slurm refuses them."""
         gathered, self._gathered = self._gathered, []
         arrays: dict[tuple[int | None, int, frozenset[str]], list[tuple[EntryTask, Future[CompileResult]]]] = {}
         for task, future in gathered:
@@ -112,7 +112,7 @@ class SlurmExecutor:
                 self._watcher.start()
 
     def memory(self) -> Memory:
-        """See Executor: Slurm sees to it."""
+        """See Executor: Slurm manages memory."""
         return Memory(None)
 
     def placement(self, task: EntryTask) -> Placement:
@@ -125,7 +125,7 @@ class SlurmExecutor:
             return Placement(seen.node, since=self._since.get(job))
 
     def leave_out(self, node: str) -> None:
-        """See Executor: pending jobs are reported; that some began meanwhile is no harm."""
+        """See Executor: pending jobs are updated; some may have begun meanwhile, which does no harm."""
         self._left_out.add(node)
         with self._lock:
             waiting = [name for name in self._jobs if self._seen.get(name, _Seen("PENDING", "")).state in _WAITING]
@@ -138,7 +138,7 @@ class SlurmExecutor:
         return self._folder
 
     def cancel(self) -> None:
-        """See Executor: scancel, then wait until nothing of it runs."""
+        """See Executor: scancel, then wait until no job is left."""
         self._stopped.set()
         deadline = time.monotonic() + _CANCELED_SECONDS
         with self._lock:
@@ -146,7 +146,7 @@ class SlurmExecutor:
         for _, future in self._gathered:
             future.cancel()
         while names and time.monotonic() < deadline:
-            with contextlib.suppress(KeyboardInterrupt):  # a second interrupt must leave nothing behind either
+            with contextlib.suppress(KeyboardInterrupt):  # also after a second interrupt nothing may be left behind
                 _ask("scancel", *sorted({_array(name) for name in names}))
                 states = _states(names) or {}
                 names = [name for name in names if states.get(name, _Seen("", "")).state in _WAITING | _GOING]
@@ -166,7 +166,7 @@ class SlurmExecutor:
             "array_parallelism": len(members),
             "use_srun": False,
             "setup": [
-                f"unset {NODE_VARIABLES[0]}",  # it names this node, and sbatch would hand it on to all others
+                f"unset {NODE_VARIABLES[0]}",  # it names this node, and sbatch would pass it on to all others
                 f"{shlex.join((sys.executable, '-c', _CHECK, str(self._folder)))} || exit 1",
             ],
             "additional_parameters": _additional(self._options),
@@ -189,9 +189,9 @@ class SlurmExecutor:
                 self._jobs[job.job_id] = _Job(task, future, job)
 
     def _watch(self) -> None:
-        """Hand out results, and look at what left none, until there are no jobs any more."""
+        """Hand out results, and look at jobs that left none, until there are no jobs any more."""
         looked = 0.0
-        with ThreadPoolExecutor(_READERS, "slurm-result") as readers:  # a slow file system must not keep up the others
+        with ThreadPoolExecutor(_READERS, "slurm-result") as readers:  # a slow file system must not delay the others
             while not self._stopped.wait(_LOOK_SECONDS):
                 with self._lock:
                     jobs = {name: each for name, each in self._jobs.items() if name not in self._reading}
@@ -214,7 +214,7 @@ class SlurmExecutor:
         names = list(jobs)
         states = _states(names)
         if states is None:
-            return  # the controller does not answer now: nothing is known of anything
+            return  # the controller does not answer now, so no state is known
         now = time.monotonic()
         for name in names:
             seen = states.get(name, _Seen("", ""))
@@ -237,7 +237,7 @@ class SlurmExecutor:
 
 
 def _read(job: _Job, medium: Medium) -> CompileResult:
-    """The result that a task left, once its artifact can be seen from here."""
+    """The result that a task left, once its artifact is visible here."""
     try:
         ended = msgspec.json.decode(job.job.result(), type=NodeResult)
         unseen = medium.arrived(job.task.graph.path, ended) if ended.result.ok else ""
@@ -255,7 +255,7 @@ def _read(job: _Job, medium: Medium) -> CompileResult:
 
 
 def _without_result(seen: _Seen, log: Path) -> CompileResult:
-    """A task that Slurm says has ended, and that reported nothing."""
+    """The result for a task that has ended, according to Slurm, without a result file."""
     state = seen.state.partition(" ")[0]
     if state == "OUT_OF_MEMORY":
         return CompileResult(
@@ -272,7 +272,7 @@ def _without_result(seen: _Seen, log: Path) -> CompileResult:
 
 
 def _results(folder: Path) -> set[str]:
-    """One look at the folder for all tasks: also makes a network file system look anew."""
+    """List the folder once for all tasks, which also makes a network file system refresh it."""
     with contextlib.suppress(OSError):
         folder.chmod(0o700)
         return {path.name for path in folder.iterdir() if path.name.endswith("_result.pkl")}
@@ -280,7 +280,7 @@ def _results(folder: Path) -> set[str]:
 
 
 def _states(names: Iterable[str]) -> dict[str, _Seen] | None:
-    """What squeue knows of these jobs, those that ended a moment ago too; None where it cannot be asked."""
+    """The states of these jobs in squeue, which keeps ended ones for a while; None if squeue does not answer."""
     arrays = sorted({_array(name) for name in names})
     if not arrays:
         return {}
@@ -292,7 +292,7 @@ def _states(names: Iterable[str]) -> dict[str, _Seen] | None:
 
 
 def _ask(*command: str) -> str | None:
-    """What a command of Slurm prints; None where it fails, except that it no longer knows the jobs ("")."""
+    """The output of a Slurm command; None if it fails, but "" if it only no longer knows the jobs."""
     try:
         answer = programs.ask(list(command), seconds=_COMMAND_SECONDS)
     except (OSError, programs.NoAnswer):
@@ -303,7 +303,7 @@ def _ask(*command: str) -> str | None:
 
 
 def _time_limit(options: SlurmOptions) -> int:
-    """Minutes: what was asked for is passed on as it is; else a day, or what the partition allows."""
+    """The time limit, in minutes: the one asked for, as it is; else a day, or less if the partition allows less."""
     partition = options.sbatch.get("partition", options.partition)
     said = _ask("sinfo", "--noheader", "--format=%P|%l", *([f"--partition={partition}"] if partition else [])) or ""
     rows = [line.split("|") for line in said.splitlines() if "|" in line]
@@ -328,7 +328,7 @@ def _additional(options: SlurmOptions) -> dict[str, object]:
 
 
 def _rounded(memory: int | None) -> int | None:
-    """MiB, to the next 256: tasks that need about the same share an array."""
+    """MiB, rounded up to a multiple of 256, so that tasks with similar needs share an array."""
     return None if memory is None else -(-memory // (256 * 1024**2)) * 256
 
 

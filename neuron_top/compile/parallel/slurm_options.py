@@ -1,4 +1,4 @@
-"""What a person asks of Slurm; its own file, because places and the executor both need it."""
+"""The options for Slurm, in a file of their own because places and the executor both need them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import msgspec
 
 
 class SlurmOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person asks of Slurm."""
+    """The options that a person chooses for Slurm."""
 
     partition: str = ""
     account: str = ""
     sbatch: Mapping[str, str] = {}
-    """Any other option of sbatch, without its dashes; an empty value is an option without one."""
+    """Any other options of sbatch, without their dashes; an empty value stands for an option without a value."""

@@ -1,6 +1,6 @@
-"""The graphs of a bucket that wait for their compile, as a folder here: what is to be compiled is looked at here.
+"""Copies the graphs of a bucket that wait to be compiled to a folder here, where the pre-compile collects them.
 
-Whoever submits takes in what waits in the bucket, whichever host collected it, and stores there what is new.
+The submitting process fetches the graphs that wait in the bucket, whichever host collected them, and stores new ones.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Staging:
                 self.bucket.fetch(path, GRAPH_FILES, folder)
 
     def left(self, collected: Collected, met: Iterable[str], *, retry_failed: bool) -> Collected:
-        """The collected graphs that are left to compile: without those that the bucket has, or stores a failure of."""
+        """The collected graphs that are left to compile, without those that the bucket has or stores a failure of."""
         graphs, failed, done, wanted = [], [], 0, set(met)
         for graph in collected.graphs:
             state = self._states.get(self._path(graph))

@@ -1,7 +1,8 @@
-"""The trial run: the command runs for its graphs only, and its lines say which graphs it met.
+"""Does the trial run: the command runs only for its graphs, and its lines say which graphs it met.
 
 In this mode the backend stores each graph it sees as a cache entry without an artifact and computes nothing, so every
-loss, metric and checkpoint of the run is invalid. A graph that the cache has already is a hit and is not listed.
+loss, metric and checkpoint of the run is invalid. A graph whose artifact the cache has already is a hit and is not
+listed.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ IGNORE_ERROR_VARIABLE = "NEURON_IGNORE_TRAINING_SCRIPT_ERROR_AND_COMPILE"
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """What a trial run showed. Paths are graph files as the lines named them, one per rank and graph."""
+    """The result of a trial run. Paths are graph files as the lines named them, one per rank and graph."""
 
     exit_code: int
     extracted: tuple[str, ...] = ()
     hits: frozenset[str] = frozenset()
     """Keys of graphs that need no compile."""
     failures: frozenset[str] = frozenset()
-    """Keys of graphs whose stored failure was met."""
+    """Keys of graphs for which the trial run found a stored failure."""
 
 
 def run_trial(
@@ -54,7 +55,7 @@ def run_trial(
 def trial_environment(environ: Mapping[str, str], work: Path) -> dict[str, str]:
     """The variables that the SDK's tool sets for its trial run, on top of `environ`.
 
-    The lines of graphs are written at level INFO: whatever `--log_level` the user's flags have, the last one counts.
+    The lines about graphs have level INFO, so that level is appended: the last `--log_level` of the flags counts.
     """
     return {
         **environ,
