@@ -1,7 +1,7 @@
 """Keeps the last output of a child process in memory, so that the reason of its failure is not lost on a full disk.
 
-A log on the disk that a compile fills up is empty when it is read. So the child writes into a pipe, and its last bytes
-stay here, however much it says.
+A log on a disk that the compile itself fills up is empty when somebody reads it. So the child writes into a pipe, and
+its last bytes stay here, however much it says.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 TAIL_BYTES = 20_000
 _READ_BYTES = 1 << 16
 _DRAIN_READS = 16
-"""More than a pipe holds: what a process that outlived the child writes on and on is not waited for."""
+"""More than a pipe holds. The limit: a process that outlives the child may go on writing, and is not waited for."""
 
 
 class ChildOutput:
@@ -25,7 +25,7 @@ class ChildOutput:
         self.ended = False
 
     def fileno(self) -> int:
-        """The end to wait for with `select`."""
+        """The descriptor to pass to `select`."""
         return self._reader
 
     def child_started(self) -> None:
@@ -33,7 +33,7 @@ class ChildOutput:
         os.close(self.writer)
 
     def take(self) -> None:
-        """Take one portion of what is there, if anything is."""
+        """Read one portion of the output, if there is any."""
         try:
             data = os.read(self._reader, _READ_BYTES)
         except BlockingIOError:
@@ -52,5 +52,5 @@ class ChildOutput:
 
 
 def text_of(data: bytes) -> str:
-    """Output as text."""
+    """The output decoded as text."""
     return data.decode(errors="replace").strip()

@@ -26,16 +26,16 @@ def die_with_parent() -> Callable[[], None]:
 
     def arrange() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before the call
+        if os.getppid() != parent:  # the parent ended before the call
             os._exit(1)
 
     return arrange
 
 
 def wait_with_usage(process: subprocess.Popen[bytes], output: ChildOutput) -> tuple[int, int | None]:
-    """Take a child's output until it ends; exit status (negative: a signal), peak bytes of its largest process.
+    """Take a child's output until it ends; its exit status (negative: a signal) and its largest process's peak bytes.
 
-    A process that it left behind may keep the output open: the child's own end is what counts.
+    A process that the child left behind may keep the output open; only the child's own end counts.
     """
     waiting = select.poll()
     waiting.register(output, select.POLLIN)

@@ -1,7 +1,7 @@
-"""What a compiler is to the wrapper: names of its files, a directory for its version, and one call.
+"""The interface of a compiler to the wrapper: names of its files, a directory for its version, and one call.
 
 A compiler reads a graph file and writes its artifact under temporary names; it knows nothing of caches. It runs in a
-process of its own, so that a crash or the out-of-memory killer takes a compile, not a training job.
+process of its own, so that a crash or the out-of-memory killer ends a compile, not a training job.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ class CompileTask(msgspec.Struct, frozen=True, kw_only=True):
     module: str
     graph: Path
     graph_sha256: str = ""
-    """Digest of that file: a compile process compiles no other bytes."""
+    """Digest of the graph's file: a compile process compiles no other bytes."""
     graph_digest: str = ""
     """Digest of the graph's exact description; empty where it has none."""
     outputs: Mapping[str, Path]
     flags: tuple[str, ...] = ()
     lock: Path | None = None
     token: str = ""
-    """The entry lock held for this compile: what outlives a killed job removes it in the job's name."""
+    """The entry lock held for this compile; if the job is killed, the compile server removes it."""
     workdir: Path | None = None
-    """Where the compiler's scratch is to be kept (`--compile_workdir`)."""
+    """Folder in which to keep the compiler's scratch files (`--compile_workdir`)."""
     dump: Path | None = None
-    """Where the compiler is to lay down its intermediate stages (`--dump`)."""
+    """Folder for the compiler's intermediate stages (`--dump`)."""
     scratch: Path | None = None
-    """Where the job works because its usual place is full; None: in its usual place."""
+    """The scratch folder that the job moved to because its usual one is full; None if it did not move."""
 
 
 class CompileOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What a successful compile cost. Seconds; bytes of the largest process; None where it is not known."""
+    """What a successful compile cost: seconds, peak bytes of the largest process; None where not known."""
 
     seconds: float
     peak_rss_bytes: int | None = None
@@ -45,7 +45,7 @@ class CompileOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotSerializable(Exception):
-    """The graph refers to something that only exists in the job's own process (an operator the script defines)."""
+    """The graph refers to something that exists only in the job's own process (an operator the script defines)."""
 
 
 class Compiler(Protocol):
@@ -57,7 +57,7 @@ class Compiler(Protocol):
     """File names of the artifact; the first one is what log lines name."""
 
     def directory(self) -> str:
-        """`<compiler>-<version>`, the cache directory of everything that this very compiler makes."""
+        """`<compiler>-<version>`, the cache directory for everything that this version of the compiler makes."""
         ...
 
     def command(self, task: CompileTask) -> list[str]:
@@ -67,13 +67,13 @@ class Compiler(Protocol):
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
         """Compile `task`, telling `began` the compile process's pid.
 
-        Raises CompileError (with what the compiler said in `log`) for what is the graph's own fault; CompilerKilled,
-        CompilerMissing, DiskFull or NotSerializable for what is not.
+        Raises CompileError (with what the compiler said in `log`) where the graph is at fault, and CompilerKilled,
+        CompilerMissing, DiskFull or NotSerializable where it is not.
         """
         ...
 
     def hold(self, lock: Path, token: str) -> None:
-        """A lock has been taken for a compile: whoever outlives this process, if anybody does, is to give it back."""
+        """Note a lock taken for a compile, so that a process that outlives this one, if there is one, gives it back."""
         ...
 
     def start(self) -> None:

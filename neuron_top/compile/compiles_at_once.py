@@ -1,4 +1,4 @@
-"""How many graphs a compile server compiles at this moment, in memory that it shares with its forks.
+"""Counts the graphs that a compile server compiles at this moment, in memory that it shares with its forks.
 
 A compile that has the machine's cores for itself runs the C++ compiler several times at once; beside others it does
 not, since each run reads PyTorch's headers anew.
@@ -14,7 +14,7 @@ _shared = mmap.mmap(-1, mmap.PAGESIZE)
 
 
 def tell(count: int) -> None:
-    """Tell all forks of this process, those that are at work already among them."""
+    """Set the count for all forks of this process, including those already at work."""
     _shared[:_BYTES] = count.to_bytes(_BYTES, sys.byteorder)
 
 

@@ -1,1 +1,1 @@
-"""Each key once in a fleet: a claim with a lease in a place that all nodes ask; locks of files are not enough."""
+"""Compiles each key once in a fleet, where file locks are not enough: a claim with a lease, asked for by all nodes."""

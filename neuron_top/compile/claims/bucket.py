@@ -1,7 +1,8 @@
 """Claims in a bucket: an object per key, written only where there is none (`If-None-Match: *`).
 
-A lease that ran out is taken over by a write that names the version it replaces (`If-Match`). Ages are differences of
-the service's own times, so no node's clock counts. boto3 is loaded when the first key is claimed.
+A lease that ran out is taken over by a write that names the version it replaces (`If-Match`). Ages are differences
+between the service's own times, so the clocks of the nodes do not matter. boto3 is loaded when the first key is
+claimed.
 """
 
 from __future__ import annotations
@@ -91,17 +92,17 @@ class BucketClaims:
                 self._asked(lambda: self._bucket.client.delete_object(Bucket=self._bucket.name, Key=self._object(key)))
 
     def rest(self) -> None:
-        """See Claims: requests keep nothing open that matters."""
+        """See Claims. Nothing to do: requests leave nothing open that matters."""
 
     def _lock_of(self, key: str) -> threading.Lock:
-        """Of requests for one key: what waits for an answer about one must not let the lease of another run out."""
+        """The lock of requests for one key: waiting for an answer about one must not let another's lease run out."""
         return self._locks.setdefault(key, threading.Lock())
 
     def _object(self, key: str) -> str:
         return f"{self._bucket.prefix}{FOLDER}/{hashlib.sha256(key.encode()).hexdigest()[:40]}.json"
 
     def _write(self, key: str, lease: float, replaces: str | None) -> bool:
-        """Write our record in place of the version `replaces`, or of none; False where it is another by now."""
+        """Write our record in place of the version `replaces`, or of no object; False if another one is there now."""
         record = msgspec.json.encode(_Record(key=key, node=self._node, holder=self._holder, lease=lease))
         tag = self._asked(lambda: self._put(key, record, replaces))
         if tag is not None:
@@ -109,7 +110,7 @@ class BucketClaims:
         return tag is not None
 
     def _is_still_ours(self, key: str) -> bool:
-        """After a refusal: the SDK repeats a write whose answer was lost, and is refused because of its own."""
+        """Whether a refused write is ours after all: the SDK repeats a write if the answer to the first was lost."""
         found = self._read(key)
         if found is None or found.record.holder != self._holder:
             return False
@@ -136,13 +137,13 @@ class BucketClaims:
         return _Found(record, answer["ETag"], (now - answer["LastModified"]).total_seconds())
 
     def _check_conditions(self, key: str) -> None:
-        """Once: a service that knows no conditions overwrites without a word, and its claims protect nothing."""
+        """Check once that the service honors conditions: without them it overwrites silently and protects nothing."""
         if not self._trusted and self._asked(lambda: self._put(key, b"", None)) is not None:
             raise ClaimsUnreachable(f"{self.place}: this service ignores If-None-Match, so it cannot keep claims")
         self._trusted = True
 
     def _asked(self, call: Callable[[], Answer]) -> Answer | None:
-        """None where a condition was not met, or the object is gone. Raises ClaimsUnreachable."""
+        """The response; None where a condition was not met, or the object is gone. Raises ClaimsUnreachable."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:

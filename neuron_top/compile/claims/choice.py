@@ -1,4 +1,4 @@
-"""Which place of claims is used for a cache: the one that is named, else the fleet's database for a shared cache."""
+"""Chooses the place of claims for a cache: the one that is named, else the fleet's database for a shared cache."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOCK_FILES_ONLY = (
 
 
 def claims_for(settings: Settings, root: Path, *, many_nodes: bool = False, bucket: str = "") -> Claims | None:
-    """Where entries of `root` are claimed; None: nowhere. `many_nodes`: they are known to compile into this root.
+    """The place of claims for entries of `root`, or None. `many_nodes`: they are known to compile into this root.
 
     `bucket`: where the root is one; it keeps claims of its own where there is no database.
 
@@ -33,7 +33,7 @@ def claims_for(settings: Settings, root: Path, *, many_nodes: bool = False, buck
         return None
     if settings.claims:
         return _opened(settings.claims, settings)
-    # A cache of each node's own must not wait for other nodes: what they compile never arrives in it.
+    # A cache that belongs to one node must not wait for other nodes: what they compile never arrives in it.
     if is_address(settings.store) and (many_nodes or filesystem.describe(str(root)).shared):
         return _opened(settings.store, settings)
     return _opened(bucket, settings) if bucket else None
@@ -47,9 +47,9 @@ def turns_for(
     bucket: str = "",
     key_of: Callable[[Path], str] = str,
 ) -> Turns:
-    """The turns at entries of `root`, by the settings of this process; what is wrong with them ends no job.
+    """The turns at entries of `root`, by the settings of this process; wrong settings do not end the job.
 
-    `key_of`: what all nodes call an entry, where they do not see it under one path.
+    `key_of`: the name of an entry that all nodes share, where its path differs between them.
     """
     try:
         settings = load()[0]

@@ -1,4 +1,4 @@
-"""A claim: the right to compile a key, for as long as its lease is renewed, and what a place of claims can do."""
+"""A claim, the right to compile a key for as long as its lease is renewed, and the protocol of a place of claims."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class ClaimsUnreachable(NeuronTopError):
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
-    """Who has a key."""
+    """The answer to a claim: who has the key."""
 
     mine: bool
     node: str = ""
-    """Whose it is; where it is ours, "" ."""
+    """The holder; "" where it is this process."""
     seconds_left: float = 0.0
     taken_from: str = ""
-    """The node whose lease had run out and that lost the key to us."""
+    """The node that lost the key to us because its lease had run out."""
 
 
 class Claims(Protocol):
@@ -33,17 +33,17 @@ class Claims(Protocol):
         ...
 
     def claim(self, key: str, lease: float) -> Claimed:
-        """Take a key where it is free, its lease ran out, or it is ours. Raises ClaimsUnreachable."""
+        """Take a key that is free, that is ours already, or whose lease ran out. Raises ClaimsUnreachable."""
         ...
 
     def renew(self, key: str, lease: float) -> bool:
-        """Go on holding it; False where it is somebody else's by now. Raises ClaimsUnreachable."""
+        """Extend the lease of a key; False if somebody else has it by now. Raises ClaimsUnreachable."""
         ...
 
     def release(self, key: str) -> None:
-        """Give it back; what is not ours stays as it is. Raises ClaimsUnreachable."""
+        """Give a key back; a key that is not ours stays as it is. Raises ClaimsUnreachable."""
         ...
 
     def rest(self) -> None:
-        """Nothing is asked for a while: no connection is kept for it unless a key is held."""
+        """No request is expected for a while: close the connection, unless a key is held."""
         ...

@@ -12,7 +12,7 @@ from neuron_top.store.fleet_records import Claim
 from neuron_top.store.postgres.fleet import FleetStore
 
 _PATIENCE = 30.0
-"""Seconds that a job, which waits to compile, gives a database that does not answer."""
+"""Seconds until a database that does not answer is given up: a job is waiting to compile."""
 
 
 class DatabaseClaims:
@@ -60,6 +60,6 @@ class DatabaseClaims:
             raise ClaimsUnreachable(str(problem)) from problem
 
     def rest(self) -> None:
-        """See Claims: thousands of nodes miss once an hour."""
+        """See Claims. Thousands of nodes miss once an hour; each would keep a connection open."""
         if not self._held:
             self._store.close()

@@ -1,6 +1,6 @@
-"""One process of a node asks for a key at a time: the others wait here, by a lock that the kernel ends with its owner.
+"""Lets one process of a node at a time ask for a key; the others wait, by a lock that the kernel ends with its owner.
 
-128 ranks that miss at once are one request. The lock lies in memory of this node, never on a shared file system.
+So 128 ranks that miss at once cause one request. The lock is in memory of this node, never on a shared file system.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _PLACES = ("/dev/shm", "/tmp", "/var/tmp")  # noqa: S108 (a folder of our own th
 
 
 class NodeGate:
-    """The gate of a key, as a context. Threads of one process are distinguished, too."""
+    """The gate of a key, as a context. Threads of one process wait for each other, too."""
 
     def __init__(self, node: str, key: str) -> None:
-        """`node`: nodes that share this machine do not wait for each other here."""
+        """`node`: the name of the node; nodes that share this machine do not wait for each other."""
         self._handle: int | None = None
         self._passed = False
         folder = _folder()
@@ -39,7 +39,7 @@ class NodeGate:
             give_back(self._handle)
 
     def passed(self) -> bool:
-        """Whether this is the one of its node that may ask; it stays that. Never blocks."""
+        """Whether this is the process of its node that may ask; once True it stays so. Never blocks."""
         if self._handle is None or self._passed:
             return True
         with contextlib.suppress(OSError):
@@ -63,7 +63,7 @@ class NodeNote:
         return False
 
     def write(self) -> None:
-        """Write it anew; without a place for it every process finds out by itself."""
+        """Write the note again; where there is no place for it, every process finds out by itself."""
         if self._path is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)

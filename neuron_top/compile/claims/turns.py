@@ -1,8 +1,8 @@
 """Decides which process of a fleet compiles an entry: the one that claims it. The others wait, with a message that
 names its node, and for a limited time.
 
-A lease is renewed in the background while its holder compiles, and asked again before the artifact is published: who
-lost it meanwhile publishes nothing.
+A lease is renewed in the background while its holder compiles, and checked again before the artifact is published: a
+process that lost it meanwhile publishes nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
 
 
 class ClaimLost(CompileError):
-    """Another node took over the key while it was compiled here: what was made is not published."""
+    """Another node took over the key while it was compiled here, so this node's artifact is not published."""
 
 
 class Turn:
@@ -42,7 +42,7 @@ class Turn:
         """Give the key back."""
 
     def confirm(self) -> None:
-        """Raises ClaimLost where the key is somebody else's by now."""
+        """Raises ClaimLost if somebody else has the key by now."""
 
 
 class Turns:
@@ -84,7 +84,7 @@ class Turns:
             with NodeGate(self._node, key) as gate:
                 while True:
                     first = gate.passed()
-                    if settled():  # asked behind the gate: who was there before has published by then
+                    if settled():  # checked behind the gate: the process before us has published by then
                         yield Turn(mine=False, waited=asking.waited())
                         return
                     turn = asking.once(first=first)
@@ -122,7 +122,7 @@ class _Asking:
         return self._clock() - self._began
 
     def once(self, *, first: bool) -> Turn | None:
-        """Ask once: a turn, or None where somebody else has it. Only the `first` of a node asks other nodes."""
+        """Ask once: a turn, or None if somebody else has the key. Only the node's `first` process asks other nodes."""
         name, waited = self._module, self.waited()
         if waited > self._longest_wait:
             self._log.remark(f"{name}: waited {duration_text(waited)} for another node (claim_wait): compiling here")
@@ -164,7 +164,7 @@ class _Lease(Turn):
         self._renewing = threading.Thread(target=self._renew, name="claim", daemon=True)
 
     def begin(self) -> bool:
-        """Start to renew; where no thread can be started, give the claim back: False then."""
+        """Start to renew. Where no thread can be started, give the claim back and return False."""
         try:
             self._renewing.start()
         except RuntimeError:
@@ -178,15 +178,16 @@ class _Lease(Turn):
         self._release()
 
     def _release(self) -> None:
-        with contextlib.suppress(ClaimsUnreachable):  # it runs out by itself
+        with contextlib.suppress(ClaimsUnreachable):  # the lease runs out by itself
             self._claims.release(self._key)
 
     def confirm(self) -> None:
         """See Turn. Where the place of claims does not answer, what was compiled is published.
 
-        If this node alone was cut off, for longer than its lease, another one has compiled the graph, too, and both
-        publish: files are replaced whole, and a load that finds files of both sets them aside, by the digests in the
-        record. That is rarer than a place that answers nobody, for which no finished compile is thrown away.
+        If only this node was cut off, for longer than its lease, another node has compiled the graph too, and both
+        publish: files are replaced whole, and a load that finds files of both notices by the digests in the record and
+        sets them aside. That is rarer than a place that answers nobody, where refusing would throw away finished
+        compiles.
         """
         with contextlib.suppress(ClaimsUnreachable):
             self._lost = self._lost or not self._claims.renew(self._key, self._lease)

@@ -1,1 +1,1 @@
-"""Compilers behind one small interface."""
+"""The compilers: Inductor and neuronx-cc, behind the interface `compiler.Compiler`."""

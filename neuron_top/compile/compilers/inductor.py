@@ -105,8 +105,8 @@ _CPU_FIELDS = ("flags", "Features", "model name", "CPU part")
 def directory_name() -> str:
     """`inductor-2.13.0.cpu+1a2b3c4d`: the version, and 8 digits of the hash of `facts`; imports torch.
 
-    Another PyTorch, another CPU or GPU (Inductor compiles for exactly this one), another compiler or another place of
-    installation is another directory, so a miss, and its artifacts are never loaded.
+    Another PyTorch, CPU or GPU (Inductor compiles for exactly this one), C++ compiler or place of installation gives
+    another directory: a lookup there misses, and artifacts of the other kind are never loaded.
 
     Raises CompilerMissing where one of these facts cannot be known now.
     """
@@ -117,7 +117,7 @@ def directory_name() -> str:
 
 
 def facts() -> list[str]:
-    """What an artifact depends on besides its graph, in words: why two machines do not share a directory."""
+    """What an artifact depends on besides its graph, as text that shows why two machines do not share a directory."""
     import torch
     from torch._inductor import config
     from torch._inductor.codecache import torch_key
@@ -157,15 +157,15 @@ def _cpu() -> str:
 
 
 _NOT_NOW = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
-"""Why what is there cannot be started or read: taken for missing, it would give another directory."""
+"""Errors of a program that exists but cannot be started or read: taken for missing, it would give another directory."""
 _ANSWER_SECONDS, _PAUSE_SECONDS = 30.0, 1.0
 
 
 def _compiler_version(candidates: object) -> str:
-    """The first C++ compiler that is there, with its version; "none" where there is none. Raises CompilerMissing."""
+    """The first installed C++ compiler with its version; "none" where there is none. Raises CompilerMissing."""
     names = [name for name in (candidates if isinstance(candidates, (tuple, list)) else [candidates]) if name]
     for name in map(str, names):
-        with contextlib.suppress(OSError):  # it is not there
+        with contextlib.suppress(OSError):  # not installed
             return f"{name} {_version(name, tries=2)}"
     return "none"
 
@@ -174,7 +174,7 @@ def _version(name: str, tries: int) -> str:
     try:
         return _said_version(name)
     except _NoVersion as problem:
-        if tries == 1:  # without its version, or with another compiler's, the directory would be one that nobody uses
+        if tries == 1:  # without its version, or with another compiler's, nobody else would use this directory
             raise CompilerMissing(
                 f"{name} cannot be asked for its version: {problem}; set CXX to a C++ compiler that works"
             ) from None
@@ -183,11 +183,11 @@ def _version(name: str, tries: int) -> str:
 
 
 class _NoVersion(Exception):
-    """A compiler that is there gave no good answer; the text says why."""
+    """An installed compiler did not give its version; the text says why."""
 
 
 def _said_version(name: str) -> str:
-    """The first line that a compiler says of itself. Raises _NoVersion, OSError where it is not there."""
+    """The first line of a compiler's `--version`. Raises _NoVersion, and OSError where it is not installed."""
     try:
         answer = programs.ask([name, "--version"], seconds=_ANSWER_SECONDS)
     except programs.NoAnswer as problem:

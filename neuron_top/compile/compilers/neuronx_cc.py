@@ -25,7 +25,7 @@ from neuron_top.errors import CompileError, CompilerMissing
 _VERSION = re.compile(r"\bversion\s+(\d+\.\d+\.[\w.]+\+\w+)")
 _VERSION_SECONDS = 60.0
 _VERBOSITY = "--verbose=35"
-"""What the SDK's wrapper appends; never part of the flags hash."""
+"""Options that the SDK's wrapper appends; they are never part of the flags hash."""
 
 
 class NeuronxCC:
@@ -111,8 +111,7 @@ class NeuronxCC:
             self._running.discard(process)
 
     def hold(self, lock: Path, token: str) -> None:
-        """Does nothing: no process outlives this one, and a lock left behind names its dead owner, so that the next one
-        takes it over."""
+        """Does nothing: no process outlives this one, and whoever finds its lock sees that the owner is dead."""
 
     def start(self) -> None:
         """Does nothing: each compile is a program of its own."""
@@ -127,11 +126,11 @@ class NeuronxCC:
         found = programs.find(self._program)
         if found is None:
             raise CompilerMissing(f"{self._program} is not on the PATH: install the Neuron SDK or activate its venv")
-        return str(Path(found).absolute())  # it may be started in another folder
+        return str(Path(found).absolute())  # the compiler may be started in another folder
 
 
 def _work_folder(task: CompileTask) -> Path | None:
-    """Where the compiler leaves its scratch, which it writes beside itself; None: wherever the job works."""
+    """Working folder of the compiler, which writes its scratch files there; None: the job's working folder."""
     wanted = task.scratch or task.workdir or task.dump
     if wanted is None:
         return None

@@ -23,11 +23,11 @@ _REPORT_SECONDS = 1.0
 
 
 class NotUsable(NeuronTopError):
-    """What came is not what was published under this key; the text says what is wrong."""
+    """The fetched files are not what was published under this key; the text says what is wrong."""
 
 
 class Arriving:
-    """One entry that is fetched. `report`: bytes so far, of all, seconds."""
+    """One entry that is being fetched. `report` is called with the bytes so far, the total and the seconds."""
 
     def __init__(
         self,
@@ -49,16 +49,16 @@ class Arriving:
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """Seconds since the fetch began."""
         return self._clock() - self._began
 
     def fetch(self, interrupted: Callable[[], bool]) -> None:
-        """Fetch all and publish it. Raises NotUsable, CacheUnusable, KeyboardInterrupt, NeuronTopError, OSError."""
+        """Fetch and publish all files. Raises NotUsable, CacheUnusable, KeyboardInterrupt, NeuronTopError, OSError."""
         self._report(0, self.total, 0.0)
         try:
             for name, found in self._files.items():
                 self._one(name, found, interrupted)
-                if name == filenames.STATS:  # before the artifact, which is the most of it
+                if name == filenames.STATS:  # before the artifact, by far the largest file
                     self._check_record()
             self._check()
             self._entry.adopt(self._paths)
@@ -86,7 +86,7 @@ class Arriving:
             self._report(self.arrived, self.total, self.seconds)
 
     def _check_record(self) -> None:
-        """The key, the graph and the signature. A NEFF of the SDK's has no record, one of ours is as the gate asks."""
+        """Check key, graph and signature. The SDK's NEFFs have no record; one of ours must satisfy the gate."""
         try:
             stats = stats_decoder.decode(self._read(filenames.STATS, SMALL))
         except MALFORMED:
@@ -116,5 +116,5 @@ class Arriving:
 
 
 def _opener(path: str, flags: int) -> int:
-    """For files that nobody else may write, whatever the umask."""
+    """An `opener` for files that nobody else may write, whatever the umask."""
     return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, trust.FILE_MODE)

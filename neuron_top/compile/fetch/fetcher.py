@@ -41,7 +41,7 @@ class Fetched(NamedTuple):
 
 
 class Fetcher:
-    """Safe to share between threads."""
+    """Fetches missing entries into a cache. Safe to share between threads."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Fetcher:
     def fetch(
         self, entry: WritableEntry, graph: str, interrupted: Callable[[], bool], *, anew: bool = False
     ) -> Fetched:
-        """Fetch an entry that this cache lacks; `anew`: even if it was not there a moment ago.
+        """Fetch an entry that this cache lacks; `anew`: ask even if the source did not have it a moment ago.
 
         Raises KeyboardInterrupt once `interrupted` says so.
         """
@@ -66,7 +66,7 @@ class Fetcher:
         pause = _FIRST_PAUSE
         key = f"fetch {self.source.place} {entry.path}"
         with NodeGate(self._node, key) as gate:
-            while not gate.passed():  # another process of this node fetches it
+            while not gate.passed():  # another process of this node is fetching
                 if interrupted():
                     raise KeyboardInterrupt
                 if entry.state() is not Lookup.MISS:
@@ -80,7 +80,7 @@ class Fetcher:
             waited = time.monotonic() - began
             if entry.state() is not Lookup.MISS:
                 return Fetched(True, waited)
-            note = NodeNote(self._node, f"{key} {os.getppid()}")  # of this start of the job: the next one asks anew
+            note = NodeNote(self._node, f"{key} {os.getppid()}")  # for this start of the job; the next asks again
             known_absent = not anew and note.is_younger(ABSENT_SECONDS)
             if known_absent or self._fetched(entry, graph, interrupted):
                 return Fetched(entry.state() is not Lookup.MISS, waited)
@@ -88,7 +88,7 @@ class Fetcher:
         return Fetched(False, waited)
 
     def _fetched(self, entry: WritableEntry, graph: str, interrupted: Callable[[], bool]) -> bool:
-        """Fetch the entry; False where asking again soon is of no use."""
+        """Fetch the entry; False where there is no use in asking again soon."""
         try:
             files = self.source.files(f"{entry.path.parent.name}/{entry.module}")
             if not files:
@@ -99,7 +99,7 @@ class Fetcher:
         lock = EntryLock(entry)
         try:
             if not lock.acquire():
-                return True  # somebody compiles it
+                return True  # somebody is compiling it
             if entry.state() is Lookup.MISS:
                 return self._arrived(entry, Arriving(entry, graph, files, self._reporter(entry)), interrupted)
             return True
@@ -154,12 +154,12 @@ class _ProgressReporter:
 
 
 def source_at(place: str) -> ArtifactSource:
-    """The source of this address. Raises UsageError."""
+    """The artifact source at this address. Raises UsageError."""
     return BucketSource(place) if is_bucket(place) else FolderSource(Path(place))
 
 
 def fetcher_for(root: Path, log: WrapperLog, emit: side_channel.Emit = side_channel.emit) -> Fetcher | None:
-    """The fetcher for a cache, by the settings of this process; what is wrong with them ends no job."""
+    """The fetcher for a cache, by the settings of this process; wrong settings do not end the job."""
     try:
         place = load()[0].cache_source
         if not place or place.rstrip("/") == str(root):

@@ -1,7 +1,7 @@
-"""The index of a bucket, brought up to date by one node for all: the others wait for it, or find it fresh.
+"""Keeps the index of a bucket; one node brings it up to date, and the others wait for it or find it fresh.
 
-The first listing is kept page by page, so one that is cut off goes on where it was. Later ones ask for the names of
-entries alone, a request for a thousand of them, and list only what is new or had no mark.
+The first listing is kept page by page, so one that is cut off goes on where it was. Later ones ask only for the names
+of entries, a thousand per request, and list only entries that are new or had no mark.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from neuron_top.identity import node_name
 from neuron_top.store.bucket_index import BucketIndex, IndexedEntry, IndexedObject, IndexState
 
 FRESH_SECONDS = 30.0
-"""An index that was looked at so short ago is not looked at again: a thousand nodes begin at about the same time."""
+"""An index younger than this is not updated again: a thousand nodes begin at about the same time."""
 _LEASE_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
 _AT_ONCE = 200
@@ -38,13 +38,13 @@ class Indexing:
         fresh_seconds: float = FRESH_SECONDS,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`claims`: where nodes agree who lists; None: the index is this node's alone."""
+        """`claims`: where nodes agree on who lists; None: this node has an index of its own."""
         self._bucket, self._index, self._claims, self._notify = bucket, index, claims, notify
         self._fresh_seconds, self._sleep = fresh_seconds, sleep
         self._key = f"index {bucket.url}"
 
     def objects(self, modules: Collection[str] = ()) -> dict[str, list[s3.Object]]:
-        """Entries with their objects: all, or those of these modules. Raises NothingToShow, StoreUnusable."""
+        """Entries with their objects: all, or only those of these modules. Raises NothingToShow, StoreUnusable."""
         self._bring_up_to_date()
         return {
             entry.path: [
@@ -72,11 +72,11 @@ class Indexing:
                 self._list(state)
             finally:
                 if self._claims is not None:
-                    with contextlib.suppress(ClaimsUnreachable):  # it runs out by itself
+                    with contextlib.suppress(ClaimsUnreachable):  # the lease runs out by itself
                         self._claims.release(self._key)
 
     def _claimed(self) -> str:
-        """The node that lists the bucket now; "" where this process is to list it."""
+        """The node that is listing the bucket; "" where this process is to list it."""
         if self._claims is None:
             return ""
         try:
@@ -92,7 +92,7 @@ class Indexing:
             self._changes()
 
     def _first(self, after: str) -> None:
-        """List all objects behind the key `after`; what is whole of each page is kept at once."""
+        """List all objects after the key `after`; the complete entries of each page are stored at once."""
         url = self._bucket.url
         path, objects, last = "", list[IndexedObject](), after
         for page in self._pages(Prefix=self._bucket.prefix, **({"StartAfter": after} if after else {})):
@@ -113,7 +113,7 @@ class Indexing:
         self._index.put(url, [IndexedEntry(path, objects)] if path else [], "")
 
     def _changes(self) -> None:
-        """Look for entries that are new, complete by now, or gone."""
+        """Find entries that are new, complete by now, or gone."""
         url, known = self._bucket.url, self._index.marked(self._bucket.url, filenames.DONE)
         there = set(self._paths())
         new = sorted(path for path in there if not known.get(path, False))
@@ -124,7 +124,7 @@ class Indexing:
         self._index.put(url, [], "", gone=known.keys() - there)
 
     def _paths(self) -> Iterator[str]:
-        """Every entry's path, by the names of folders alone."""
+        """The paths of all entries, from the names of folders alone."""
         folders = [self._bucket.prefix]
         while folders:
             for page in self._pages(Prefix=folders.pop(), Delimiter="/"):

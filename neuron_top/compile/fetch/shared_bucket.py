@@ -31,15 +31,15 @@ class SharedBucket:
 
     @property
     def url(self) -> str:
-        """As a person gives it."""
+        """The bucket's URL, as a person gives it."""
         return self.bucket.url
 
     def names(self, entry: str) -> set[str]:
-        """Files of an entry. Raises NothingToShow."""
+        """The names of an entry's files. Raises NothingToShow."""
         return {each.key.rpartition("/")[2] for each in s3.objects_of(self.bucket, entry)}
 
     def fetch(self, entry: str, names: Iterable[str], folder: Path) -> None:
-        """Write files of an entry, as far as it has them, into `folder`. Raises NothingToShow, OSError."""
+        """Write those of these files that the entry has into `folder`. Raises NothingToShow, OSError."""
         wanted = set(names)
         for each in s3.objects_of(self.bucket, entry):
             name = each.key.rpartition("/")[2]
@@ -48,20 +48,20 @@ class SharedBucket:
                     file.writelines(object_chunks(self.bucket, each))
 
     def store(self, entry: str, names: Iterable[str], folder: Path) -> None:
-        """Store files of an entry, as far as `folder` has them, in their order. Raises NothingToShow, OSError."""
+        """Store those of these files that `folder` has, in this order. Raises NothingToShow, OSError."""
         for name in names:
             path = folder / name
             if path.exists():
                 self._put(f"{self.bucket.prefix}{entry}/{name}", path)
 
     def publish(self, entry: str, folder: Path, confirm: Callable[[], None]) -> None:
-        """Store an artifact, its mark last; what `confirm` raises right before keeps the mark away."""
+        """Store an artifact, its mark last. `confirm` is called right before the mark and may raise to prevent it."""
         self.store(entry, ORDER, folder)
         confirm()
         self.store(entry, (filenames.DONE,), folder)
 
     def facts(self, entry: str) -> dict[str, FileFacts]:
-        """Digest and length of an artifact's files, from their bytes; empty without its mark. Raises NothingToShow."""
+        """Digest and length of an artifact's files, from their bytes; empty if it has no mark. Raises NothingToShow."""
         objects = {each.key.rpartition("/")[2]: each for each in s3.objects_of(self.bucket, entry)}
         if filenames.DONE not in objects:
             return {}

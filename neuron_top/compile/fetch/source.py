@@ -14,14 +14,14 @@ from neuron_top.cache.s3_objects import CHUNK, object_chunks
 
 
 class SourceFile(NamedTuple):
-    """A file of an entry there: its length, and what reads it."""
+    """A file of an entry in the source: its length, and a function that reads it."""
 
     size: int
     chunks: Callable[[], Iterator[bytes]]
 
 
 class ArtifactSource(Protocol):
-    """A cache that is only read. Safe to share between threads."""
+    """A cache from which artifacts are read, never written to. Safe to share between threads."""
 
     @property
     def place(self) -> str:
@@ -29,7 +29,7 @@ class ArtifactSource(Protocol):
         ...
 
     def files(self, entry: str) -> Mapping[str, SourceFile]:
-        """Files that travel of the entry `compiler/module`; none where it is not there or has no mark.
+        """The files of the entry `compiler/module` that are to be fetched; none if it is missing or has no mark.
 
         Raises NeuronTopError, OSError.
         """
