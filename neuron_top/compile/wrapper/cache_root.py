@@ -1,4 +1,4 @@
-"""May this cache root be used? Loading an artifact is running code, so the question comes before any lookup.
+"""Decides whether a cache root may be used. Loading an artifact runs code, so this is checked before any lookup.
 
 The rules are those of the gate, `cache/trust.py`: whoever else can place a file there could run code as this user.
 """
@@ -17,7 +17,7 @@ READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def check_root(root: Path) -> None:
-    """Make sure that `root` is a directory we may load code from; it is made when it is missing.
+    """Make sure that `root` is a directory that we may load code from, and make it if it is missing.
 
     Raises CacheUnusable (a file in its place, cannot be read), CacheNotMade, or RefusedForSafety (see above).
     """
@@ -37,7 +37,7 @@ def check_root(root: Path) -> None:
 
 
 def unusable(path: Path, problem: OSError) -> CacheUnusable:
-    """A file-system error as a sentence that names the place and what to do."""
+    """A file-system error as a sentence with the path and what to do."""
     if problem.errno in FULL:
         return CacheUnusable(f"no space left for the compile cache at {path}: free some, or use another root")
     if problem.errno in READ_ONLY:

@@ -1,10 +1,10 @@
-"""What the end of a compile process means: is it the graph's fault, the machine's, or a full disk's?
+"""Decides what the end of a compile process means: a fault of the graph, of the machine, or a full disk.
 
-Only the graph's own fault is worth storing, because only that comes again for everybody who asks. A process that was
+Only a fault of the graph is worth storing, because only that occurs again for everybody who asks. A process that was
 killed (the kernel's out-of-memory killer, a person, a scheduler) says nothing about its graph, and neither does a
-missing library or a full disk. A compiler that crashes by itself (a segmentation fault) says something: what it was
-given makes it crash. A process that is killed for memory each time looks like any other that is killed: it is reported,
-and the next process that asks for the graph tries again, as it may have more memory or fewer neighbors.
+missing library or a full disk. A compiler that crashes by itself (a segmentation fault) does say something: its input
+makes it crash. A process that is killed for memory each time looks like any other that is killed: it is reported, and
+the next process that asks for the graph tries again, as it may have more memory or fewer neighbors.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _CRASHES = frozenset(
 """Signals that a process brings upon itself. All others come from outside."""
 _SHELL_BASE = 128
 _FULL_BYTES = 1 << 20
-"""A disk with less than this is full for a compiler: a failure on it proves nothing, whatever its words were."""
+"""A disk with less room than this is full for a compiler: a failure on it proves nothing, whatever was printed."""
 _LOW_BYTES = 16 << 20
-"""A disk with less than this is likely the one that a compiler found full: its half-made files are gone by then."""
+"""A disk with less room than this is probably the one that was full: unfinished files are deleted by now."""
 _ADVICE: dict[int, str] = {
     signal.SIGKILL: "most often the host's memory ran out: compile fewer graphs at a time, or free some memory",
 }
@@ -38,7 +38,7 @@ _ENDED = {
     FailureClass.LIMITS: "met a limit of processes, threads or open files, which ulimit -u and -n raise",
     FailureClass.INTERRUPTED: "was interrupted",
 }
-"""What may have passed by a moment later."""
+"""Errors that may be gone a moment later."""
 _LACKING = {
     FailureClass.INSTALLATION: "the compiler's installation lacks a part: install what its output names",
     FailureClass.FILES: "the compiler cannot read or write a file that it needs: mend what its output names",
@@ -46,7 +46,7 @@ _LACKING = {
 
 
 def failure(status: int, log: str, module: str, places: Iterable[Path], process: str) -> CompileError | None:
-    """The exception that a compile process's end calls for, None for a good end.
+    """The exception for the end of a compile process; None if it succeeded.
 
     `status` is negative for a signal; `log` the end of what it said; `places` the folders that it wrote to; `process`
     names it in the message.
@@ -68,13 +68,13 @@ def failure(status: int, log: str, module: str, places: Iterable[Path], process:
 
 
 def killed(process: str, number: int, module: str | None = None, log: str = "") -> CompilerKilled:
-    """A death by a signal from outside, in words."""
+    """The exception for a death by a signal from outside."""
     advice = _ADVICE.get(number, "somebody ended it")
     return CompilerKilled(f"{process} was ended by {signal_text(number)}: {advice}", module=module, log=log)
 
 
 def disk_full(places: Iterable[Path], module: str | None, log: str = "") -> DiskFull:
-    """A compile that found no room, in words; the fullest of the places is named."""
+    """The exception for a compile that found no room; it names the fullest of the places."""
     place = full_place(places, _LOW_BYTES)
     where = f"the disk of {place} is full" if place else "a disk that the compiler writes to is full"
     advice = "free some space, or set TMPDIR and TORCHINDUCTOR_CACHE_DIR to a disk that has some"
@@ -87,7 +87,7 @@ def full_place(places: Iterable[Path], least_bytes: int = _LOW_BYTES) -> Path | 
 
 
 def chain(problem: BaseException) -> Iterator[BaseException]:
-    """An exception, what it was raised from, and what was being handled then, each once."""
+    """An exception with its causes and contexts, each once."""
     seen: set[int] = set()
     left: list[BaseException | None] = [problem]
     while left:
@@ -105,7 +105,7 @@ def is_disk_full(problem: BaseException) -> bool:
         if isinstance(one, DiskFull) or (isinstance(one, OSError) and one.errno in FULL):
             return True
         if not isinstance(one, OSError) and any(os.strerror(number) in str(one) for number in FULL):
-            return True  # a tool's own words, as the C++ compiler's
+            return True  # the words of a tool, such as the C++ compiler
     return False
 
 
@@ -130,14 +130,14 @@ def _signal(status: int) -> int:
 
 
 def _last_line(log: str, cause: FailureClass | None = None) -> str:
-    """The last line, of those that say `cause` where one does: the C++ compiler's last words are of no use."""
+    """The last line that contains `cause`, or else the last line: the C++ compiler's last lines are of no use."""
     lines = log.splitlines()
     telling = (line for line in reversed(lines) if cause is not None and class_of(line) is cause)
     return next(telling, lines[-1]) if lines else ""
 
 
 def _free_bytes(place: Path) -> int:
-    """Room on the disk of a folder that may not be there yet; plenty where nobody can tell."""
+    """Free bytes on the disk of a folder that may not exist yet; a large number if unknown."""
     for folder in (place, *place.parents):
         try:
             facts = os.statvfs(folder)

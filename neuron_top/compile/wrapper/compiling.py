@@ -1,9 +1,9 @@
-"""One compile whose lock is held: the graph stored, the compiler run, the artifact published or the failure recorded.
+"""Runs one compile while its lock is held: stores the graph, runs the compiler, publishes or records the failure.
 
-Whichever way a compile ends, its end is emitted through the side channel and no temporary file of it stays. A graph
-that no compile process can take is left to its job: what the job's own process compiles, where the script may have
-changed the compiler, is shared with nobody. A compile that was killed is tried once more; only what is the graph's own
-fault is recorded as its failure.
+However a compile ends, its end is emitted through the side channel and no temporary file is left. A graph that no
+compile process can take is left to its job; the result is not shared, as the script may have changed the compiler in
+the job's process. A compile that was killed is tried once more; only a fault of the graph itself is recorded as its
+failure.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 
 
 class GraphToCompile(msgspec.Struct, frozen=True, kw_only=True):
-    """A graph that wants to be compiled. The functions are called only on a miss."""
+    """A graph to be compiled. The functions are called only on a miss."""
 
     key: ModuleKey
     digest: str = ""
-    """Of its exact description, with which the graph half of the key begins; empty where the key is all there is."""
+    """Digest of the exact description; its beginning is the graph half of the key. Empty if only the key is known."""
     data: Callable[[], bytes]
-    """What the graph file holds. Raises NotSerializable where there can be none."""
+    """Returns the content of the graph file. Raises NotSerializable where there can be none."""
     description: Callable[[], bytes] | None = None
 
 
 class CompiledEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A complete artifact: where it is, whether it was a hit, how long a lock was waited for."""
+    """A complete artifact: where it is, whether it was a hit, how long we waited for a lock."""
 
     entry: WritableEntry
     hit: bool
     waited_seconds: float = 0.0
     guards: str = ""
     artifact: StoredArtifact | None = None
-    """Of a hit: what was read and found sound."""
+    """For a hit: the files that were read and found sound."""
 
 
 class Compiling:
@@ -73,7 +73,7 @@ class Compiling:
         """Set once every compile under way has been ended on purpose: a compiler's death is no failure then."""
 
     def store(self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None) -> str:
-        """Store the graph with its flags; gives the digest of its file. Raises NotSerializable, CacheUnusable."""
+        """Store the graph with its flags; returns the digest of its file. Raises NotSerializable, CacheUnusable."""
         description = graph.description() if graph.description else None
         flags = self._options.compiler_flags if flags is None else flags
         return entry.store_graph(graph.data(), graph.digest or graph.key.graph, flags, description)
@@ -125,7 +125,7 @@ class Compiling:
             raise
 
     def _kept(self, flag: str, wanted: str | None) -> Path | None:
-        """A folder that the user wants a compile's work in; given up once disks have turned out to be full."""
+        """A folder in which the user wants to keep the work of compiles; not used once a disk was found full."""
         return None if self._scratch.moved_to else kept_folder(flag, wanted, self._log.remark_once)
 
     def _compile_twice(
@@ -135,9 +135,9 @@ class Compiling:
         task: CompileTask,
         confirm: Callable[[], None],
     ) -> CompiledEntry:
-        """Compile, and once more when the compile was killed: that says nothing about the graph.
+        """Compile, and do so once more if the compile was killed, which says nothing about the graph.
 
-        The second death is logged and raised, but not stored: whoever waits for this graph tries it, too.
+        A second kill is logged and raised, but not stored: processes that wait for this graph try it, too.
         """
         try:
             return self._compile_task(entry, graph, task, confirm, last=False)
@@ -202,7 +202,7 @@ class Compiling:
             try:
                 outcome = self._compiler.compile(task, began=lambda pid: self._began(task, pid))
             except (NotSerializable, CacheUnusable, CompilerKilled, CompilerMissing):
-                raise  # none of them is the graph's fault
+                raise  # none of these is the graph's fault
             except OSError as problem:
                 raise unusable(entry.path, problem) from problem
             except CompileError as failure:
@@ -251,7 +251,7 @@ class Compiling:
         try:
             yield
             cause = CompileCause.NONE
-        except NotSerializable:  # no failure: it goes on without the cache, and that is counted as a fall-back
+        except NotSerializable:  # not a failure: the job goes on without the cache, which is counted as a fallback
             raise
         except CompilerKilled:
             cause = CompileCause.KILLED if last else CompileCause.RETRIED
@@ -284,9 +284,9 @@ class Compiling:
 
 
 def kept_folder(flag: str, wanted: str | None, warn: Callable[[str], None]) -> Path | None:
-    """The folder that `flag` (`--compile_workdir`, `--dump`) names, made if need be; None where none can be had.
+    """The folder that `flag` (`--compile_workdir`, `--dump`) names, made if need be; None if that fails.
 
-    What it is good for depends on the compiler. Inductor keeps its sources, libraries and kernels in the work folder
+    Its content depends on the compiler. Inductor keeps its sources, libraries and kernels in the work folder
     (its `TORCHINDUCTOR_CACHE_DIR`), and writes graphs, schedule and output code of each compile into the dump folder
     (its `trace`). The Neuron compiler works in a folder of the module's name below either.
     """
@@ -302,7 +302,7 @@ def kept_folder(flag: str, wanted: str | None, warn: Callable[[str], None]) -> P
     except OSError as problem:
         warn(f"{FLAGS_VARIABLE}: {flag} {folder} cannot be made ({problem.strerror}); compiling without it")
         return None
-    if reason := trust.problem_with(str(folder)):  # Inductor executes what lies in its work folder
+    if reason := trust.problem_with(str(folder)):  # Inductor executes the files in its work folder
         warn(f"{FLAGS_VARIABLE}: {flag} is not used: {reason}; compiling without it")
         return None
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -1,9 +1,8 @@
-"""`NEURON_CC_FLAGS` and the variables beside it: what is for the wrapper, what is for the compiler.
+"""Reads `NEURON_CC_FLAGS` and related variables, and divides the flags between wrapper and compiler.
 
-The wrapper's own options travel in the same variable as the compiler's. They are taken out here, so they never
-reach a compiler and never enter the flags hash. What looks like one of them but is not (`--no-cache`,
-`NEURON_CC_CACHE`) is the classic reason for a cache that silently does nothing: it gets a warning that names
-the right spelling.
+The wrapper's own options travel in the same variable as the compiler's. They are removed here, so they never reach a
+compiler and never enter the flags hash. A misspelled one (`--no-cache`, `NEURON_CC_CACHE`) is the classic reason for a
+cache that silently does nothing: it gets a warning with the right spelling.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ ROOT_VARIABLE = "NEURON_COMPILE_CACHE_URL"
 EXTRACT_VARIABLE = "NEURON_EXTRACT_GRAPHS_ONLY"
 ON_MISS_VARIABLE = "NEURONTOP_ON_MISS"
 LEVELS = (LogLevel.DEBUG, LogLevel.INFO, LogLevel.WARNING, LogLevel.ERROR)
-"""What `--log_level` may name."""
+"""The values of `--log_level`."""
 
 _SWITCHES = {"--no_cache": "no_cache", "--retry_failed_compilation": "retry_failed"}
 _VALUED = {
@@ -41,7 +40,7 @@ _VALUED = {
 }
 _OBSOLETE = ("--cache_size", "--cache_ttl")
 _CLOSE = 0.87
-"""How alike an unknown option must be to a wrapper option to be called a misspelling (difflib ratio)."""
+"""How similar an unknown option must be to a wrapper option to count as a misspelling (difflib ratio)."""
 
 _LOOK_ALIKES = {
     "NEURON_CC_CACHE": ROOT_VARIABLE,
@@ -73,7 +72,7 @@ class WrapperOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the environment asks of the compile wrapper."""
 
     compiler_flags: tuple[str, ...] = ()
-    """For the compiler, hashed, order kept."""
+    """Flags for the compiler, in their order; they are hashed."""
     cache_url: str = DEFAULT_ROOT
     """The cache root as configured, verbatim (log lines quote it)."""
     cache_origin: str = "default"
@@ -89,10 +88,10 @@ class WrapperOptions(msgspec.Struct, frozen=True, kw_only=True):
     """`NEURONTOP_ON_MISS`."""
     warnings: tuple[str, ...] = ()
     root_remark: str = ""
-    """Why the default root is not the SDK's, to be said once; empty where it is, or where a root is named."""
+    """Why the default root is not the SDK's, to be logged once; empty if it is, or if a root is named."""
 
     def remarks(self) -> tuple[str, ...]:
-        """All that is to be said once."""
+        """All remarks that are to be logged once."""
         return (*self.warnings, self.root_remark) if self.root_remark else self.warnings
 
     def cache_root(self) -> Path:
@@ -103,8 +102,8 @@ class WrapperOptions(msgspec.Struct, frozen=True, kw_only=True):
 def local_root(url: str) -> Path:
     """A cache URL as an absolute path: plain (relative to the working directory) or `file://`.
 
-    Raises UsageError for `s3://` and other schemes: locally compiled graphs are kept on a file system. For the home of
-    nobody, too.
+    Raises UsageError for `s3://` and other schemes: locally compiled graphs are kept on a file system. Also for the
+    home folder of an unknown user.
     """
     if "://" not in url:
         try:
@@ -156,7 +155,7 @@ def parse_environment(environ: Mapping[str, str] = os.environ) -> WrapperOptions
 
 
 def _check_is_text(name: str, value: str) -> None:
-    """Keys, records and requests hold these as UTF-8."""
+    """Raise UsageError for flags that are not text: keys, records and requests hold them as UTF-8."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -208,7 +207,7 @@ def _misspelling(name: str) -> list[str]:
 
 
 def _root(own: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, str, str]:
-    """(root, where it is named, what to say about it)."""
+    """(root, where it is named, a remark about it)."""
     if own.get("cache_dir"):
         return own["cache_dir"], "--cache_dir", ""
     if environ.get(ROOT_VARIABLE):
@@ -228,10 +227,10 @@ def _variable_warnings(environ: Mapping[str, str]) -> list[str]:
 
 
 def is_switched_off(variable: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether a variable says no to something that is done unless somebody does."""
+    """Whether a variable turns off something that is on by default."""
     return environ.get(variable, "").lower() in ("0", "false", "no", "off")
 
 
 def look_alikes(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Variables that are set here, look like one that is read, and are read by nothing."""
+    """Variables that are set and look like one that is read, but that nothing reads."""
     return tuple(name for name in _LOOK_ALIKES if environ.get(name))

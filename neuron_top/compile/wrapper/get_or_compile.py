@@ -1,9 +1,9 @@
 """One graph through cache and compiler, as the Neuron SDK's compile wrapper does it.
 
-`Wrapper.get_or_compile` is what a job calls: a hit, or a wait for the process that compiles already, or a compile, and
-at the end an entry whose artifact is complete. `Wrapper.extract` stores the graph only. `Wrapper.compile_entry`
-compiles a graph that lies in a cache (the parallel pre-compile, a retry). All write the SDK's log lines
-and, where somebody records, events through the side channel.
+A job calls `Wrapper.get_or_compile`: it finds a hit, waits for the process that compiles already, or compiles, and
+returns an entry with a complete artifact. `Wrapper.extract` stores the graph only. `Wrapper.compile_entry` compiles a
+graph that lies in a cache (the parallel pre-compile, a retry). All write the SDK's log lines and, if somebody records,
+events through the side channel.
 
 A failure is stored and replayed (`--retry_failed_compilation` tries again). An interrupted compile is no failure, nor
 is one that was killed: its entry stays a graph that waits to be compiled. A cache that cannot be written costs a
@@ -52,11 +52,11 @@ from neuron_top.errors import (
 )
 
 Share = Callable[[WritableEntry, Callable[[], None]], None]
-"""Stores an entry elsewhere; what the function given to it raises keeps it from being marked as complete there."""
+"""Stores an entry elsewhere; the function given to it is called before the mark and may raise to prevent it."""
 
 
 class _StoredFailure(NamedTuple):
-    """One failure's file, as distinguished from that of another."""
+    """Identifies the file of one stored failure, to tell it from that of another."""
 
     inode: int
     changed_ns: int
@@ -77,10 +77,9 @@ class Wrapper:
         fetcher: Fetcher | None = None,
         share: Share | None = None,
     ) -> None:
-        """`turns`: who may compile an entry among all nodes; `fetcher`: what fetches artifacts that the cache lacks.
-
-        None: as the settings say of the root. `share`: what stores a compiled entry elsewhere, before others may have
-        their turn at it; with it, the fetcher is asked again when it is ours.
+        """`turns`: who may compile an entry among all nodes; `fetcher`: fetches artifacts that the cache lacks. None:
+        by the settings for the root. `share`: stores a compiled entry elsewhere, before others get their turn at it;
+        with it, the fetcher is asked again when our turn comes.
         """
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.log_format(), level=options.log_level)
@@ -120,7 +119,7 @@ class Wrapper:
             return self.compile_without_cache(graph, problem)
 
     def compile_without_cache(self, graph: GraphToCompile, problem: CacheUnusable) -> CompiledEntry:
-        """What `get_or_compile` does where the cache cannot be used: compile for this process alone, with a warning.
+        """Compile for this process alone, with a warning, as `get_or_compile` does where the cache cannot be used.
 
         Raises CompileError, NotSerializable.
         """
@@ -128,7 +127,7 @@ class Wrapper:
         return self._compile_apart(graph)
 
     def _found_or_refused(self, entry: WritableEntry, graph: GraphToCompile) -> CompiledEntry:
-        """The hit, or GraphNotCompiled. A compile by another process is not waited for: this job's accelerators would
+        """The hit, or GraphNotCompiled. Does not wait for another process's compile: this job's accelerators would
         idle."""
         before = self._stored_failure(entry)
         found = self._looked_up(entry, graph.digest, before)
@@ -139,7 +138,7 @@ class Wrapper:
         return found
 
     def find_hit(self, key: ModuleKey, digest: str) -> CompiledEntry | None:
-        """The artifact of a graph where it is complete and sound; nothing is said, waited for or repaired."""
+        """The artifact of a graph if it is complete and sound, without logging, waiting or repairing."""
         if self.options.no_cache or self.options.extract_only:
             return None
         try:
@@ -148,23 +147,23 @@ class Wrapper:
             return None
         try:
             return _hit(entry, entry.load(digest)) if entry.state() is Lookup.HIT else None
-        except (Unsound, OSError):  # the lookup meets it again, and reports it
+        except (Unsound, OSError):  # the lookup fails in the same way, and reports it
             return None
 
     def is_begun(self, key: ModuleKey) -> bool:
         """Whether the cache has the artifact of `key`, a failure, or the lock of whoever compiles it.
 
-        Also True where that cannot be known, or does not matter: the caller then does not wait.
+        Also True if that is unknown or does not matter: the caller then does not wait.
         """
         if self.options.no_cache:
             return True
-        with contextlib.suppress(OSError, NeuronTopError):  # the lookup meets it again, and reports it
+        with contextlib.suppress(OSError, NeuronTopError):  # the lookup fails in the same way, and reports it
             entry = self.entry(key)
             return entry.state() is not Lookup.MISS or os.path.lexists(entry.lock)
         return True
 
     def extract(self, graph: GraphToCompile) -> bool:
-        """Store the graph for a later compile; True when the cache has its artifact already.
+        """Store the graph for a later compile; returns True if the cache has its artifact already.
 
         Raises CacheUnusable, RefusedForSafety, NotSerializable.
         """
@@ -217,14 +216,14 @@ class Wrapper:
 
     @property
     def expects_misses(self) -> bool:
-        """Whether graphs to come are to be compiled, as far as can be known: one was, or the cache has no artifact."""
+        """Whether compiles are to be expected: there was one already, or the cache has no artifact."""
         if not self.keeps_compiles:
             return False
         if self._has_compiled:
             return True
-        with contextlib.suppress(OSError, NeuronTopError):  # the lookup meets it again, and reports it
+        with contextlib.suppress(OSError, NeuronTopError):  # the lookup fails in the same way, and reports it
             root = self._checked_root()
-            if self._fetcher_of(root) is not None:  # what is not here may be there
+            if self._fetcher_of(root) is not None:  # the fetcher may have what is missing here
                 return False
             finished = f"MODULE_*/{filenames.DONE}"
             if not any(root.glob(f"*/{finished}")):  # the compiler takes up to a second to know its own directory
@@ -234,7 +233,7 @@ class Wrapper:
 
     def start_compiler(self) -> None:
         """Start the compiler ahead of the first miss."""
-        with contextlib.suppress(CompilerMissing):  # the miss meets it again
+        with contextlib.suppress(CompilerMissing):  # the miss fails in the same way
             self.compiler.start()
 
     def interrupt(self) -> None:
@@ -247,7 +246,7 @@ class Wrapper:
         self._compiling.interrupted = False
 
     def make_room(self, problem: BaseException) -> bool:
-        """Whether a full disk was the cause of a failure in this process, and there is another one to work on now."""
+        """Whether a full disk caused a failure in this process and the work could be moved to another disk."""
         return is_disk_full(problem) and self._moved(problem, self._scratch.moved_to)
 
     def _moved(self, problem: BaseException, found_full: Path | None) -> bool:
@@ -259,8 +258,7 @@ class Wrapper:
     def _with_room(
         self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None
     ) -> CompiledEntry:
-        """Compile through the cache; once more with another scratch folder, where a disk other than the cache's was
-        full."""
+        """Compile through the cache; again with another scratch folder if a disk other than the cache's was full."""
         scratch = self._scratch.moved_to
         try:
             return self._through_cache(entry, graph, flags)
@@ -304,7 +302,7 @@ class Wrapper:
                 if not turn.mine:
                     continue
                 if self._share is not None and self._fetched(entry, graph.digest, anew=True).look_again:
-                    continue  # whose turn it was before has stored it
+                    continue  # the process that had its turn before has stored it
                 lock = EntryLock(entry, claim=turn.place)
                 try:
                     if lock.acquire_claimed():
@@ -325,7 +323,7 @@ class Wrapper:
         turn: Turn,
         before: _StoredFailure | None,
     ) -> CompiledEntry | None:
-        """Compile while `lock` and `turn` are ours; None where the entry is to be looked up again."""
+        """Compile while `lock` and `turn` are ours; None if the entry is to be looked up again."""
         state = entry.state()  # it may have been compiled since it was looked up
         if state is not Lookup.MISS and not (state is Lookup.FAILED and self._may_retry(entry, before)):
             return None
@@ -340,7 +338,7 @@ class Wrapper:
         return compiled
 
     def _turn(self, entry: WritableEntry, seen: Lookup) -> AbstractContextManager[Turn]:
-        """The right to compile an entry among all nodes, where nodes claim what they compile; `seen`: what it was."""
+        """The right to compile an entry, if nodes claim what they compile; `seen`: the result of the lookup before."""
         if self._turns is None:
             self._turns = turns_for(entry.root, self.log)
         return self._turns.turn(
@@ -350,9 +348,9 @@ class Wrapper:
         )
 
     def _fetched(self, entry: WritableEntry, digest: str, *, anew: bool = False) -> Fetched:
-        """Ask where artifacts may be fetched from, where there is such a place; a stored failure is not asked for."""
+        """Try to fetch the artifact, if there is an artifact source; not done for a stored failure."""
         fetcher, state = self._fetcher_of(entry.root), entry.state()
-        if fetcher is None or state is not Lookup.MISS:  # published a moment ago, perhaps
+        if fetcher is None or state is not Lookup.MISS:  # perhaps published a moment ago
             return Fetched(look_again=state is Lookup.HIT, waited=0.0)
         return fetcher.fetch(entry, digest, lambda: self._compiling.interrupted, anew=anew)
 
@@ -370,7 +368,7 @@ class Wrapper:
             except Unsound:
                 self._set_aside(entry, digest)
             else:
-                if entry.lock.exists():  # perhaps its holder was killed between its mark and giving the lock back
+                if entry.lock.exists():  # its holder may have been killed after it wrote the mark
                     EntryLock(entry).break_if_dead()
                 self.log.hit(entry.artifact)
                 return _hit(entry, artifact)
@@ -387,14 +385,14 @@ class Wrapper:
         return None
 
     def _may_retry(self, entry: WritableEntry, before: _StoredFailure | None) -> bool:
-        """A failure is retried once for all who asked before it happened, not once by each of them.
+        """Whether to retry a failure: once for all processes that asked before it happened, not once by each.
 
-        `before` is what was stored when it was asked: times say nothing, since clocks jump and differ.
+        `before` is what was stored when this process asked; times are no help, since clocks jump and differ.
         """
         return self.options.retry_failed and self._stored_failure(entry) in (None, before)
 
     def _stored_failure(self, entry: WritableEntry) -> _StoredFailure | None:
-        """None where there is none; and where it is not retried, so that nobody needs to know which it is."""
+        """The stored failure; None if there is none, and if failures are not retried."""
         if not self.options.retry_failed:
             return None
         try:
@@ -415,7 +413,7 @@ class Wrapper:
             lock.release()
 
     def reject(self, entry: WritableEntry, reason: str) -> None:
-        """The artifact of a hit could not be loaded: set it aside, so that the next `get_or_compile` compiles again."""
+        """Set aside an artifact that could not be loaded, so that the next `get_or_compile` compiles again."""
         lock = EntryLock(entry)
         try:
             if lock.acquire() and entry.state() is Lookup.HIT:
@@ -425,7 +423,7 @@ class Wrapper:
             lock.release()
 
     def _compile_apart(self, graph: GraphToCompile) -> CompiledEntry:
-        """Compile into a folder of this process, which is deleted with it; where a disk is full, on the next one."""
+        """Compile into a folder of this process, which is deleted with it; if a disk is full, on the next one."""
         while True:
             scratch = self._scratch.moved_to
             try:

@@ -1,7 +1,7 @@
-"""Waits for the process that compiles a graph already: logs that once a minute, and never waits for a dead process.
+"""Waits for the process that is compiling a graph: logs that once a minute, and never waits for a dead process.
 
 The pauses grow from milliseconds to half a second, so a short compile costs its waiters little and a long one costs the
-machine nothing. The owner of the lock is looked at once a second; one that is gone loses the lock.
+machine nothing. The owner of the lock is checked once a second; if it is gone, its lock is removed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def wait_for_lock(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> float:
-    """Wait until the entry's lock is gone, is no lock, or its owner is found dead; returns the seconds waited.
+    """Wait until the entry's lock is gone or its owner is found dead; returns the seconds waited.
 
     Raises KeyboardInterrupt once `interrupted` says so.
     """
     start = said = clock()
     checked = start - _OWNER_CHECK_SECONDS
     pause = _FIRST_PAUSE
-    while is_plain_file(entry.lock):  # whoever takes the lock says what else lies there
+    while is_plain_file(entry.lock):  # taking the lock reports anything else under its name
         if interrupted():
             raise KeyboardInterrupt
         now = clock()

@@ -20,7 +20,7 @@ from neuron_top.events.levels import LogLevel
 FORMAT_VARIABLE = "NEURONTOP_LOG_FORMAT"
 FORMATS = {"g2": LogGeneration.G2, "g3": LogGeneration.G3}
 SAY_EVERY_SECONDS = 60.0
-"""Between two lines on one wait, whatever is waited for."""
+"""Seconds between two log lines about one wait, for a lock or a claim."""
 _CACHE, _WRAPPER = "NEURON_CACHE", "NEURON_CC_WRAPPER"
 
 
@@ -50,16 +50,16 @@ class WrapperLog:
         self._once: set[str] = set()
 
     def cache_path(self, url: str) -> None:
-        """A lookup begins (the newer format does not say so)."""
+        """Log that a lookup begins (the newer format has no such line)."""
         if self._form is LogGeneration.G2:
             self._say(LogLevel.INFO, _CACHE, f"Compile cache path: {url}")
 
     def hit(self, artifact: Path) -> None:
-        """The artifact of an entry is used."""
+        """Log that the artifact of an entry is used."""
         self._say(LogLevel.INFO, _CACHE, f"Using a cached neff at {artifact}")
 
     def cached_failure(self, artifact: Path, message: str, *, retrying: bool) -> None:
-        """The entry holds a failure; `message` is its stored log."""
+        """Log that the entry holds a failure; `message` is its stored log."""
         if retrying:
             self._say(
                 LogLevel.INFO,
@@ -75,29 +75,29 @@ class WrapperLog:
             )
 
     def compile_started(self, command: Sequence[str]) -> None:
-        """The compiler is called (the newer format does not say so)."""
+        """Log that the compiler is called (the newer format has no such line)."""
         if self._form is LogGeneration.G2:
             self._say(LogLevel.INFO, _WRAPPER, f"Call compiler with cmd: {' '.join(command)}")
 
     def compile_passed(self, module: str, graph_name: str) -> None:
-        """The compiler is done and the artifact is stored."""
+        """Log that the compiler is done and the artifact is stored."""
         self._write("\nCompiler status PASS\n")
         if self._form is LogGeneration.G3:
             name = graph_name.removeprefix("model.")
             self._say(LogLevel.INFO, _WRAPPER, f"Compilation Successfully Completed for model.{module}.{name}")
 
     def compile_failed(self, text: str) -> None:
-        """The compile failed; `text` starts with `Failed compilation with [`, as the entry's log does."""
+        """Log that the compile failed; `text` starts with `Failed compilation with [`, as the entry's log does."""
         self._say(LogLevel.ERROR, _WRAPPER, text)
 
     def lock_wait(self, graph: Path, minutes: float) -> None:
-        """Another process compiles this graph."""
+        """Log that another process is compiling this graph."""
         self._say(
             LogLevel.INFO, _CACHE, f"Another process must be compiling {graph}, been waiting for: {minutes:.1f} minutes"
         )
 
     def extracted(self, graph: Path) -> None:
-        """The graph was stored for a later compile."""
+        """Log that the graph was stored for a later compile."""
         self._say(
             LogLevel.INFO,
             _WRAPPER,
@@ -105,11 +105,11 @@ class WrapperLog:
         )
 
     def remark(self, text: str, *, level: LogLevel = LogLevel.WARNING) -> None:
-        """A remark of our own, in the same header."""
+        """Log a remark of our own, with the same header."""
         self._say(level, _WRAPPER, text)
 
     def remark_once(self, text: str, *, level: LogLevel = LogLevel.WARNING) -> None:
-        """A remark that is worth making once in a process."""
+        """Log a remark once per process."""
         with self._lock:
             if text in self._once:
                 return
@@ -125,7 +125,7 @@ class WrapperLog:
     def _write(self, text: str) -> None:
         stream = self._stream or sys.stderr
         if stream is None:
-            return  # Python's, where it was started with standard error closed
+            return  # stderr is None if Python was started with standard error closed
         try:
             stream.write(text)
             stream.flush()

@@ -1,8 +1,9 @@
-"""One compile cache on disk as its writer sees it: store a graph, lock, publish, record a failure, set an entry aside.
+"""The writer's view of a compile cache on disk: store a graph, lock, publish, record a failure, set an entry aside.
 
 Safe against a kill at any instant: every file is written under a temporary name in its entry and renamed when it is
-complete, and `model.done` comes last. Whatever else a killed process leaves is recognized as unfinished by the next
-one, which does the work again. Only the process that holds the entry's lock works on it (`cache/locks/protocol.py`).
+complete, and `model.done` comes last. Anything else that a killed process leaves is recognized as unfinished by the
+next one, which does the work again. Only the process that holds the entry's lock works on it
+(`cache/locks/protocol.py`).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class WritableEntry(StoredEntry):
     """An entry that is written to."""
 
     def make(self) -> None:
-        """Make its folder, and make sure that it is ours. Raises CacheUnusable, RefusedForSafety."""
+        """Make the entry's folder, and make sure that it is ours. Raises CacheUnusable, RefusedForSafety."""
         with self.reaching():
             if self.private:
                 trust.make_folders(str(self.path))
@@ -47,7 +48,7 @@ class WritableEntry(StoredEntry):
                 pass
 
     def _make_checked(self) -> None:
-        """Make the folder and what is missing above it, nothing of it in a folder that others can change."""
+        """Make the folder and missing parents, but not in a folder that others can change."""
         try:
             with trust.open_folder(str(self.path), make=True):
                 pass
@@ -55,10 +56,9 @@ class WritableEntry(StoredEntry):
             raise trust.refusal(reason) from None
 
     def store_graph(self, body: bytes, graph: str, flags: Sequence[str], description: bytes | None = None) -> str:
-        """Write the graph, its flags and its description; files that hold the same already stay as they are.
-
-        What lies there is never taken for what is in memory. Returns the digest of the graph's file. Raises
-        CacheUnusable, RefusedForSafety.
+        """Write the graph, its flags and its description; files that have the same content already stay as they are.
+        Existing files are compared, never trusted. Returns the digest of the graph's file. Raises CacheUnusable,
+        RefusedForSafety.
         """
         self.make()
         data = graph_header.wrap(body, module=self.module, graph=graph, keys=self.keys) if self.is_local else body
@@ -74,13 +74,13 @@ class WritableEntry(StoredEntry):
         return self.path / f"{name}.{uuid.uuid4().hex}{filenames.TEMPORARY_SUFFIX}"
 
     def publish(self, outputs: Mapping[str, Path], stats: Stats) -> None:
-        """Make a finished compile a hit; `outputs`: file name → complete temporary file. Raises CacheUnusable."""
+        """Publish a finished compile; `outputs`: file name → complete temporary file. Raises CacheUnusable."""
         with self.reaching():
             for step in self.publishing(outputs, stats):
                 step()
 
     def publishing(self, outputs: Mapping[str, Path], stats: Stats) -> list[Callable[[], object]]:
-        """The steps of `publish`, in the order that leaves no false hit wherever they stop."""
+        """The steps of `publish`, in an order that leaves no false hit wherever they stop."""
         files = {name: facts_of(path) for name, path in outputs.items()}
         complete = msgspec.structs.replace(stats, module=self.module, files=files).sealed(self.keys)
         return [
@@ -95,8 +95,8 @@ class WritableEntry(StoredEntry):
         ]
 
     def adopt(self, files: Mapping[str, Path]) -> None:
-        """Make files that came from elsewhere, and were found good, a hit: name → complete temporary file. With the
-        lock. Raises CacheUnusable."""
+        """Publish verified files that came from elsewhere: name → complete temporary file. The lock must be held.
+        Raises CacheUnusable."""
         with self.reaching():
             self.done.unlink(missing_ok=True)
             for path in files.values():
@@ -118,8 +118,8 @@ class WritableEntry(StoredEntry):
     def set_aside(self) -> Path:
         """Quarantine a broken entry: the mark goes first, then each file gets a name that no lookup reads.
 
-        All of it goes, the graph, its flags and its record too, so that the next compile starts from nothing that
-        lay here. Returns the new path of the main file. Raises CacheUnusable.
+        The graph, its flags and its record go too, so that the next compile uses nothing that was here. Returns the new
+        path of the main file. Raises CacheUnusable.
         """
         stamp = time.strftime("%Y%m%dT%H%M%S") + "-" + uuid.uuid4().hex[:6]
         names = (filenames.STATS, filenames.DESCRIPTION, *filenames.FLAGS_NAMES, filenames.FAILURE_LOG)
@@ -139,11 +139,11 @@ class WritableEntry(StoredEntry):
                 if not path.name.startswith(("model.", ".", *filenames.FLAGS_NAMES)):
                     continue
                 owner = lock_owner.read_record(path)
-                if owner is None or lock_owner.is_dead(owner):  # a living waiter's record is about to become its lock
+                if owner is None or lock_owner.is_dead(owner):  # a living waiter's record will become its lock
                     path.unlink(missing_ok=True)
 
     def _write(self, path: Path, data: bytes) -> None:
-        """Write what may be written without the lock: its holder may sweep the temporary file away, once."""
+        """Write without holding the lock; tried twice, as the lock's holder may sweep the temporary file away."""
         if not _holds(path, data):
             try:
                 self._replace(path, data)
@@ -164,7 +164,7 @@ class WritableEntry(StoredEntry):
 
     @contextlib.contextmanager
     def reaching(self) -> Iterator[None]:
-        """Raise CacheUnusable where the entry is out of reach: its folder is closed to us, or its disk is gone."""
+        """Raise CacheUnusable within the block if the entry cannot be accessed: no permission, or its disk is gone."""
         try:
             yield
         except OSError as problem:
@@ -175,12 +175,12 @@ class EntryLock:
     """The right to work on one entry. `acquire` never blocks; `release` removes only what this object took."""
 
     def __init__(self, entry: WritableEntry, *, claim: str = "") -> None:
-        """`claim`: where this process holds the claim of the entry's key, which then decides about the lock."""
+        """`claim`: the claim of the entry's key, if this process holds it; it then decides about the lock."""
         self._entry, self._owner, self._folder = entry, lock_owner.current(claim), EntryFolder.at(entry.path)
 
     @property
     def token(self) -> str:
-        """What sets this acquisition apart; the compile server gets it to clean up after a killed job."""
+        """Identifies this acquisition; the compile server gets it to clean up after a killed job."""
         return self._owner.token
 
     def acquire(self) -> bool:
@@ -197,7 +197,7 @@ class EntryLock:
                 else:
                     self._check_holdable()
                 return taken
-            except FileNotFoundError:  # a holder swept the record before it was written whole, or evicted the entry
+            except FileNotFoundError:  # a holder swept the record before it was complete, or evicted the entry
                 return False
             finally:
                 record.unlink(missing_ok=True)
@@ -205,7 +205,7 @@ class EntryLock:
             raise unusable(self._entry.path, problem) from problem
 
     def _check_holdable(self) -> None:
-        """Raises CacheUnusable where what has the lock's name is no file: nobody holds it, so nobody gives it back."""
+        """Raise CacheUnusable if the lock's name is not a file: nobody holds that, so nobody would give it back."""
         with contextlib.suppress(FileNotFoundError):
             mode = self._entry.lock.lstat().st_mode
             if not stat.S_ISREG(mode):
@@ -215,18 +215,18 @@ class EntryLock:
                 )
 
     def acquire_claimed(self) -> bool:
-        """As `acquire`, with the claim held: a lock that was left by one who has lost that claim is removed first."""
+        """As `acquire`, with the claim held: a lock left by a process that has lost that claim is removed first."""
         if self.acquire():
             return True
         claim = self._owner.claim
         return bool(claim and protocol.break_claimed(self._folder, self._entry.lock.name, claim)) and self.acquire()
 
     def release(self) -> None:
-        """Give the lock back; harmless when it was never taken or somebody removed it."""
+        """Give the lock back; harmless if it was never taken or somebody removed it."""
         protocol.release(self._folder, self._entry.lock.name, self.token)
 
     def break_if_dead(self) -> lock_owner.LockOwner | None:
-        """Remove the present lock if its owner is provably dead; returns that owner, None when nothing was done."""
+        """Remove the present lock if its owner is provably dead; returns that owner, or None if nothing was done."""
         return protocol.break_dead(self._folder, self._entry.lock.name)
 
 
@@ -253,14 +253,14 @@ class PersistentCache:
 
 
 def discard(paths: Iterable[Path]) -> None:
-    """Remove temporary files of our own; what is gone already is fine."""
+    """Remove temporary files of our own; missing ones are ignored."""
     for path in paths:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
 
 
 def _opener(path: str, flags: int) -> int:
-    """For files that nobody else may write, whatever the umask."""
+    """An `opener` for files that nobody else may write, whatever the umask."""
     return os.open(path, flags | os.O_CLOEXEC, trust.FILE_MODE)
 
 
@@ -274,7 +274,7 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _finish(path: Path) -> None:
-    """A file that the compiler wrote: nobody else may write it, and it is durable."""
+    """Finish a file that the compiler wrote: restrict its permissions and make it durable."""
     path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS_WRITE)
     _flush(path)
 

@@ -1,4 +1,4 @@
-"""Reports a miss as an error, where compiling is not wanted: which graph, under which key, and the nearest entries.
+"""Reports a miss as an error if compiles are not wanted: which graph, under which key, and the nearest entries.
 
 A fleet that is meant to find every graph should not idle for half an hour because one differs.
 """
@@ -20,7 +20,7 @@ from neuron_top.errors import GraphNotCompiled
 from neuron_top.plain_files import read_plain
 
 _MOST_READ = 1000
-"""Descriptions that are compared, in a cache of any size."""
+"""The most descriptions that are compared, in a cache of any size."""
 
 
 class _Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ def _in_words(words: _Words, different: int, other: _Words | None) -> str:
 
 
 def _difference(one: _Words, other: _Words) -> int:
-    """Operators that only one of the two has."""
+    """The operators that only one of two graphs has."""
     ours, theirs = Counter(one.operator_counts), Counter(other.operator_counts)
     return sum(((ours - theirs) + (theirs - ours)).values())
 

@@ -1,9 +1,9 @@
-"""The scratch folder of a process: it compiles there what its cache cannot take, and moves on when that disk is full.
+"""The scratch folder of a process, for compiles that its cache cannot take; it moves when its disk is full.
 
-The first place is the usual one (TMPDIR), and nothing changes with it. Once a compile has found no room there either,
-the process moves on: its temporary files and those of its compilers go below the next place, and so does Inductor's
-folder, so that loading finds room, too. What was made here is gone with the process; what a killed process left, its
-owner's record says so, goes when the next one needs a folder or starts a compile server.
+The first place is the usual one (TMPDIR). Once a compile has found no room there either, the process moves on: its
+temporary files, those of its compilers and Inductor's folder go below the next place, so that loading has room, too.
+The folder is deleted when the process ends; one left by a killed process, known by its owner's record, is deleted when
+another process needs a folder or starts a compile server.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _OTHER_PLACES = ("/var/tmp", "/tmp", "/dev/shm")  # noqa: S108 (each process mak
 
 
 def usual_places() -> Iterator[Path]:
-    """Where temporary files may go, the user's own choice first and memory nearly last."""
-    with contextlib.suppress(OSError):  # tempfile finds no room in any of its places
+    """Candidates for temporary files, the user's own choice first and memory nearly last."""
+    with contextlib.suppress(OSError):  # raised if tempfile finds no room in any of its places
         yield Path(tempfile.gettempdir())
     yield from (Path(place) for place in _OTHER_PLACES)
     with contextlib.suppress(OSError):
@@ -40,7 +40,7 @@ def usual_places() -> Iterator[Path]:
 
 
 def work_in(folder: Path) -> None:
-    """From now on this process puts its temporary files there, and PyTorch what it compiles.
+    """Put this process's temporary files, and what PyTorch compiles, below this folder from now on.
 
     PyTorch asks for its folder each time, but works out at its import where its precompiled headers go.
     """
@@ -55,17 +55,17 @@ def work_in(folder: Path) -> None:
 
 
 def forget_probes() -> None:
-    """Let PyTorch find out anew which vector instructions there are.
+    """Let PyTorch test again which vector instructions there are.
 
-    Where its test programs find no room this machine seems to have none, and a kernel that was generated for vectors
-    and is built without them is broken.
+    If its test programs found no room, the machine seems to have none, and a kernel that was generated for vectors but
+    is built without them is broken.
     """
     vectors = sys.modules.get("torch._inductor.cpu_vec_isa")
     if vectors is None:
         return
     vectors.valid_vec_isa_list.cache_clear()
     kinds = [vectors.VecISA]
-    for kind in kinds:  # each keeps its own answers
+    for kind in kinds:  # each kind caches its own answers
         kinds += kind.__subclasses__()
         for member in vars(kind).values():
             if hasattr(member, "cache_clear"):
@@ -73,7 +73,7 @@ def forget_probes() -> None:
 
 
 def remove_dead(places: Iterable[Path]) -> None:
-    """Remove the scratch folders of this user's processes that are proved dead; what cannot be determined stays."""
+    """Remove the scratch folders of this user's processes that are proved dead; doubtful ones stay."""
     for place in dict.fromkeys(places):
         with contextlib.suppress(OSError):
             above = os.open(place, FOLDER_FLAGS & ~os.O_NOFOLLOW)
@@ -100,7 +100,7 @@ def _remove_dead_in(above: int) -> None:
 
 
 def _others_move_things_in(facts: os.stat_result) -> bool:
-    """Whether somebody else could put another folder of ours under the name that was checked."""
+    """Whether somebody else could rename another folder of ours to the name that was checked."""
     return bool(facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)) and not facts.st_mode & stat.S_ISVTX
 
 
@@ -123,15 +123,15 @@ class Scratch:
         return self._moved_to if self._owner == os.getpid() else None
 
     def folder(self) -> Path:
-        """A folder of this process's own. Raises DiskFull where none can be made anywhere."""
+        """A folder for this process alone. Raises DiskFull if none can be made anywhere."""
         with self._lock:
             self._owned()
             return self._folder if self._folder is not None else self._next()
 
     def move(self, found_full: Path | None) -> Path | None:
-        """Go on elsewhere: `found_full`, which `moved_to` was, has no room. None where there is nowhere to go.
+        """Move on from `found_full`, the former `moved_to`, which has no room; None if there is nowhere to go.
 
-        When another thread has moved already, that is where.
+        If another thread has moved already, returns its choice.
         """
         with self._lock:
             self._owned()
@@ -146,7 +146,7 @@ class Scratch:
             return folder
 
     def _owned(self) -> None:
-        """In a forked child: begin anew; the folders are the parent's."""
+        """Start afresh in a forked child, as the folders belong to the parent."""
         if self._owner != os.getpid():
             self._owner = os.getpid()
             self._left = self._folder = self._moved_to = None
@@ -174,7 +174,7 @@ class Scratch:
 
 
 def _cleanup(made: tempfile.TemporaryDirectory[str], owner: int) -> None:
-    if owner == os.getpid():  # a forked child inherits what is to be done at the end, but not the folder
+    if owner == os.getpid():  # a forked child inherits this exit handler, but not the folder
         made.cleanup()
 
 
@@ -182,5 +182,5 @@ _of_this_process = Scratch()
 
 
 def process_scratch() -> Scratch:
-    """The one that all wrappers of a process share: the folder that Inductor works in is the process's, too."""
+    """The scratch folder that all wrappers of a process share, as they share the folder that Inductor works in."""
     return _of_this_process
