@@ -2,13 +2,13 @@
 
 AOTAutograd splits what Dynamo captured into a forward and a backward graph (or an inference graph); each gets its key,
 is looked up, compiled in another process if need be, and its artifact is loaded here. Inductor's own passes and
-partitioner run before and on the way, so that the code is what `backend="inductor"` would generate.
+partitioner run before and in between, so that the code is what `backend="inductor"` would generate.
 
-With `NEURON_EXTRACT_GRAPHS_ONLY=1` graphs are stored and nothing is computed: what runs gives tensors of the right
+With `NEURON_EXTRACT_GRAPHS_ONLY=1` graphs are stored and nothing is computed: each graph returns tensors of the right
 shape, filled with zeros, so that the job goes on to its next graph.
 
-This module runs inside training processes: it imports no user interface, and what goes wrong here is either a clear
-`CompileError` or, with `NEURONTOP_COMPILE_FALLBACK=1`, a warning and the graph run as captured, which is counted.
+This module runs inside training processes: it imports no user interface, and a failure is either a clear `CompileError`
+or, with `NEURONTOP_COMPILE_FALLBACK=1`, a warning; the graph then runs as captured, which is counted.
 """
 
 from __future__ import annotations
@@ -71,26 +71,25 @@ FALLBACK_VARIABLE = "NEURONTOP_COMPILE_FALLBACK"
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """What all graphs of one call of the backend share: wrapper, patches to Inductor's settings, what was captured."""
+    """What all graphs of one call of the backend share: wrapper, patches to Inductor's settings, captured graph."""
 
     wrapper: Wrapper
     patches: Mapping[str, Any]
     captured: fx.GraphModule
     inputs: int
-    """How many the captured graph has."""
+    """How many inputs the captured graph has."""
     beside: list[CompileBeside]
-    """Compiles that were begun beside the job."""
+    """Compiles that run while the job goes on."""
     later: list[tuple[CachedGraph, Callable[[], CachedGraph]]]
-    """Graphs whose function is not there yet, and what waits for it."""
+    """Graphs whose function does not exist yet, and what waits for it."""
 
 
 @machine_locks.first_compile()
 def neurontop(
     gm: fx.GraphModule, example_inputs: list[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None
 ) -> Callable[..., Any]:
-    """The backend. `options` are settings of Inductor (as with `backend="inductor"`), `mode` one of its names for some.
-
-    Raises UsageError for flags that make no sense, CompileError where a graph does not compile.
+    """The backend. `options` are settings of Inductor (as with `backend="inductor"`), `mode` a name for some of them.
+    Raises UsageError for invalid flags, CompileError where a graph does not compile.
     """
     inductor_import.import_inductor()
     import torch._inductor.compile_fx as compile_fx
@@ -128,7 +127,7 @@ def neurontop(
         torch._functorch.config.patch(before_trace.settings()),
         _dispatch(job, gm, example_inputs),
         _all_ready(job),
-        seldom_gc(),  # the collector takes a tenth of a trace otherwise; Dynamo lets one thread in at a time
+        seldom_gc(),  # else garbage collection takes a tenth of a trace; Dynamo lets one thread in at a time
     ):
         return aot_autograd(
             fw_compiler=compiler(FORWARD),
@@ -142,13 +141,13 @@ def neurontop(
 
 
 def prepare() -> None:
-    """What can begin before the first graph is there: the compile server, where misses are to be expected.
+    """Begin before the first graph is captured what can begin: the compile server, if misses are expected.
 
-    What is wrong with settings or cache is for the first graph to report.
+    Errors in settings or cache are left for the first graph to report.
     """
     with contextlib.suppress(NeuronTopError, OSError):
         inductor_compile.check_work_folder()
-        torch_settings.have_pytorch_set_its_variables()  # set later, they would have the server started anew
+        torch_settings.have_pytorch_set_its_variables()  # set later, they would make the server be started again
         _start_compiler(loading.job_wrapper())
 
 
@@ -159,7 +158,7 @@ def _start_compiler(wrapper: Wrapper) -> None:
 
 @contextlib.contextmanager
 def _dispatch(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[None]:
-    """With what AOTAutograd kept of this captured graph, where that is known to be safe."""
+    """Compile a captured graph, with what AOTAutograd has kept of it where that is known to be safe."""
     loading.compile_begins()
     options = job.wrapper.options
     tag = _fingerprint(job, gm, inputs)
@@ -198,8 +197,8 @@ def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | 
 def _check_shareable(patches: Mapping[str, Any], gm: fx.GraphModule) -> None:
     """Raise NotCacheable where under the settings in force `gm` can only be compiled in the job.
 
-    Vector instructions are no reason. They are not asked for, which in an empty folder of Inductor takes seconds: once
-    the graph is traced, the compile server has tried them.
+    Vector instructions are never a reason, so they are left out: to find them takes seconds if Inductor's folder is
+    empty, and by the time the graph is traced the compile server has tried them.
     """
     _shareable(torch_settings.collect(patches, cpu_code=False), gm)
 
@@ -219,7 +218,7 @@ def _shareable(settings: torch_settings.TorchSettings, gm: fx.GraphModule) -> di
 
 @contextlib.contextmanager
 def _known_to_us() -> Iterator[None]:
-    """Within the block, an interface of PyTorch that is not as we know it keeps a graph out of the cache, no more."""
+    """Within the block, an interface of PyTorch that has changed only keeps the graph out of the cache."""
     try:
         yield
     except Exception as problem:
@@ -231,7 +230,7 @@ def _known_to_us() -> Iterator[None]:
 def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
     """Inductor settings of this compile: flags first, then the mode, then the caller's options.
 
-    Raises UsageError for a setting in the flags that this Inductor does not have, or not with such a value.
+    Raises UsageError for a setting or value in the flags that this Inductor does not know.
     """
     patches, unknown = config_from_flags(wrapper.options.compiler_flags)
     for name in patches:
@@ -255,23 +254,23 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any]) -> CachedGraph:
-    """A graph that AOTAutograd made, as a function; that of a forward graph may come later (see `_all_ready`)."""
+    """A graph that AOTAutograd made, as a function; for a forward graph it may be ready later (see `_all_ready`)."""
     if direction == BACKWARD:
         _keep_buffers()
     if not any(node.op.startswith("call_") for node in gm.graph.nodes):
-        return _here(lambda arguments: gm(*arguments))  # it passes values on: nothing to compile, nothing to keep
+        return _here(lambda arguments: gm(*arguments))  # it only passes values on: there is nothing to compile or keep
     try:
         return _or_in_job(job, direction, gm, inputs, functools.partial(_from_cache, job, direction, gm, inputs))
     except Exception as failure:
         if direction == BACKWARD and torch._functorch.config.force_non_lazy_backward_lowering:
-            return _here(functools.partial(_raise, failure))  # compiled early; perhaps nobody goes backward
+            return _here(functools.partial(_raise, failure))  # compiled early; perhaps the backward pass never runs
         raise
 
 
 def _or_in_job(
     job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any], make: Callable[[], CachedGraph]
 ) -> CachedGraph:
-    """What `make` gives; where the graph cannot be cached, what this process compiles for itself."""
+    """The result of `make`; if the graph cannot be cached, compile it in this process instead."""
     wrapper = job.wrapper
     try:
         with _known_to_us():
@@ -312,9 +311,9 @@ def _from_cache_as(
     copy: fx.GraphModule,
     saved: saved_strides.ExpectedStrides,
 ) -> CachedGraph:
-    """`copy`: what is compiled of the graph. `saved`: what its backward graph is compiled for."""
+    """`copy`: the graph as it is compiled. `saved`: the strides that its backward graph is compiled for."""
     wrapper = job.wrapper
-    found = _shareable_settings(job.patches, copy)  # anew: a backward graph is compiled when it is first needed
+    found = _shareable_settings(job.patches, copy)  # read again: a backward graph may be compiled later
     settings = with_direction(found, direction)
     cut = cut_opaque(copy)
     inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
@@ -336,7 +335,7 @@ def _from_cache_as(
     machine_locks.let_the_server_go_first(lambda: wrapper.is_begun(graph.key))
     compile_ahead.asked_for(wrapper, graph.key)
     if direction != FORWARD or hashing.shape_environment(inputs_left) is not None:
-        return function(loading.load(wrapper, graph, inputs_left))  # compilers assume things of sizes that may change
+        return function(loading.load(wrapper, graph, inputs_left))  # assumptions about sizes may not hold here
     beside = CompileBeside(wrapper, graph)
     job.beside.append(beside)
     beside.start()
@@ -351,7 +350,7 @@ def _from_cache_as(
 
 @contextlib.contextmanager
 def _all_ready(job: _Job) -> Iterator[None]:
-    """After the block, wait for the compiles that were begun in it and run beside it; interrupted, end them."""
+    """After the block, wait for the compiles that it began and that still run; end them on an interrupt."""
     try:
         yield
         with torch.no_grad(), torch._C._DisableAutocast():  # as AOTAutograd has it for its compilers
@@ -360,7 +359,7 @@ def _all_ready(job: _Job) -> Iterator[None]:
     except Exception:
         for beside in job.beside:
             with contextlib.suppress(Exception):
-                beside.finish()  # others may wait for what it compiles
+                beside.finish()  # other processes may wait for what it compiles
         raise
     except BaseException:
         for beside in job.beside:
@@ -369,7 +368,7 @@ def _all_ready(job: _Job) -> Iterator[None]:
 
 
 def _keep_buffers() -> None:
-    """Our backward code takes no buffers from the forward graph ("donated"), so it may run as often as one likes."""
+    """Our backward code takes no buffers from the forward graph ("donated"), so it may run any number of times."""
     context = torch._guards.TracingContext.try_get()
     if context is not None and context.fw_metadata is not None:
         context.fw_metadata.bw_donated_idxs = []
@@ -380,16 +379,16 @@ def _raise(failure: Exception, _arguments: list[Any]) -> None:
 
 
 def _here(run: Callable[[list[Any]], Any]) -> CachedGraph:
-    """A function that only this process has."""
+    """Wrap a function that only this process has."""
     return CachedGraph("", None, run)
 
 
 def _graph(
     job: _Job, settings: Mapping[str, Any], direction: str, copy: fx.GraphModule, inputs: Sequence[Any]
 ) -> tuple[GraphToCompile, Mapping[str, str]]:
-    """Key and, for a miss, content of a graph; process groups by the names that they have in it alone.
+    """Key and, for a miss, content of a graph, and its process groups: canonical name → name in this process.
 
-    `copy` is ours: it is stripped to what is serialized.
+    `copy` belongs to us: it is stripped to what is serialized.
     """
     wrapper, renamed = job.wrapper, process_groups.canonicalize(copy)
     hashing.strip_unserialized(copy)

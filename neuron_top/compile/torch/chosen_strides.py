@@ -1,10 +1,11 @@
-"""The strides that Inductor gives to what a graph with convolutions saves for backward: channels last.
+"""Gives what a graph with convolutions saves for backward the strides that Inductor chooses: channels last.
 
-Convolutions are faster so, and `backend="inductor"` compiles the backward graph for what its forward code returns. Here
-the two graphs are compiled at the same time, so PyTorch's own rule (`GraphLowering.run_node`) is asked beforehand, the
-forward graph is made to return what the rule says, and AOTAutograd is told of it before it compiles the backward graph.
+Convolutions are faster that way, and `backend="inductor"` compiles the backward graph for what its forward code
+returns. Here the two graphs are compiled at the same time, so PyTorch's own rule (`GraphLowering.run_node`) is applied
+beforehand, the forward graph is made to return what the rule says, and AOTAutograd is told before it compiles the
+backward graph.
 
-Graphs with symbolic sizes are left as PyTorch traced them: to ask for their strides would add guards.
+Graphs with symbolic sizes stay as PyTorch traced them: evaluating their strides would add guards.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from neuron_top.compile.torch.saved_strides import Stride, same_memory
 
 NONE: Mapping[int, Stride] = MappingProxyType({})
 _IMAGES = 4
-"""Dimensions of the tensors that are meant: batch, channels, height, width."""
+"""Dimensions of the tensors concerned: batch, channels, height, width."""
 _READ_MEMORY = frozenset(
     {
         torch.ops.aten.as_strided.default,
@@ -44,14 +45,13 @@ _DRAW_IN_MEMORY_ORDER = frozenset({torch.ops.aten.native_dropout.default})
 
 
 def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
-    """Strides by place among a forward graph's outputs, of those outputs alone that are to have others than
-    PyTorch's."""
+    """Position among a forward graph's outputs → strides, only for outputs that are to differ from PyTorch's."""
     from torch._inductor.graph import GraphLowering
 
     context = torch._guards.TracingContext.try_get()
     if context is None or context.fw_metadata is None or not _convolves(gm) or shape_environment(inputs) is not None:
         return {}
-    if len(list(copying.parts(gm))) > 1:  # a subgraph is traced for one order of what it is called with
+    if len(list(copying.parts(gm))) > 1:  # a subgraph is traced for one order of its arguments
         return {}
     if not GraphLowering.decide_layout_opt(gm, is_inference=False):
         return {}
@@ -67,10 +67,10 @@ def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
 
 
 def laid_out(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mapping[int, Stride] = NONE) -> Sequence[Any]:
-    """Bring a graph, which is ours, in line with the strides of its inputs and with those its outputs are to have.
+    """Change a graph (our copy) to fit the strides of its inputs, and those that its outputs are to have.
 
-    As in Inductor, what is computed on the way gets other strides by that; what else the graph returns keeps its own.
-    Returns the inputs: AOTAutograd gives views in their place that cannot be serialized.
+    As in Inductor, intermediate values get other strides by that; all other outputs keep theirs.
+    Returns the inputs to use: in their place AOTAutograd passes views that cannot be serialized.
 
     Raises NotCacheable where an operator would read the memory of a view in another order, or refuses another order.
     """
@@ -95,23 +95,23 @@ def laid_out(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mapping[int, St
 
 
 def reported(gm: fx.GraphModule, ours: fx.GraphModule) -> list[Stride | None]:
-    """By output of a forward graph, the strides that ours returns instead; None where they are the same."""
+    """For each output of a forward graph, the strides that ours returns instead; None where they are the same."""
     pairs = zip(_output_values(gm), _output_values(ours), strict=True)
     return [tuple(ours.stride()) if _differs(traced, ours) else None for traced, ours in pairs]
 
 
 def report(strides: Sequence[Stride | None]) -> None:
-    """Tell AOTAutograd, which compiles a forward graph now, what that returns in other strides than were traced."""
+    """Tell AOTAutograd, while it compiles a forward graph, which outputs have other strides than were traced."""
     context = torch._guards.TracingContext.try_get()
     if any(strides) and context is not None and context.output_strides is not None:
         context.output_strides[:] = strides
 
 
 def _return_as_traced(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mapping[int, Stride]) -> None:
-    """Make the graph return these outputs in these strides.
+    """Make the graph return these outputs in these strides, without needless copies.
 
-    An output that is computed of another one has them by that, and is returned as it is: Inductor leaves out a copy
-    that is no output itself, and two outputs would be one memory.
+    An output that is computed from another one of them has its strides already and is returned as it is: Inductor would
+    drop a copy that is not an output itself, and two outputs would share memory.
     """
     if not strides:
         return
@@ -124,10 +124,10 @@ def _return_as_traced(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mappin
 
 
 def _return_in(gm: fx.GraphModule, strides: Mapping[int, Stride]) -> dict[fx.Node, fx.Node]:
-    """Make the graph return these outputs in these strides; by output, what is returned instead of it.
+    """Make the graph return these outputs in these strides; gives output → what is returned instead of it.
 
-    Inductor computes such a node once, in these strides, for those that go on with it as well, save those that write to
-    it. An input that needs no copy for it is returned as it came.
+    Inductor computes such a node once, in these strides, also for the nodes that use it, except those that write to it.
+    An input that needs no copy is returned as it is.
     """
     output, outputs = gm.graph.output_node(), _outputs(gm)
     changed = {}

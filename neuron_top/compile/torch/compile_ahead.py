@@ -1,9 +1,9 @@
 """Compiles graphs that a trial run collected before the job asks for them, while cores are idle.
 
 A trial run (`NEURON_EXTRACT_GRAPHS_ONLY=1`) stores graphs in the order in which the job will meet them. A job that
-misses one of them will most likely ask for those that were stored after it: a thread has them compiled, each with its
-entry's lock, its claim and its lines in the log, and whoever asks meanwhile waits for the lock as ever. So cores work
-that would idle while ranks wait for the first graph.
+misses one of them will most likely ask for those that were stored after it: a thread compiles them, each with its
+entry's lock, its claim and its lines in the log, and a process that asks meanwhile waits for the lock as usual. This
+uses cores that would idle while ranks wait for the first graph.
 
 What keeps it from doing harm:
 
@@ -44,7 +44,7 @@ LOOK_SECONDS, _END_SECONDS, _AGAIN_SECONDS = 0.5, 5.0, 0.2
 
 
 class TrialGraph(NamedTuple):
-    """A graph that lies in the cache; `stored`: when a trial run stored it, nanoseconds of its file's last change."""
+    """A graph in the cache. `stored`: when a trial run stored it, by its file's last change, in nanoseconds."""
 
     stored: int
     path: Path
@@ -52,20 +52,20 @@ class TrialGraph(NamedTuple):
 
 
 def asked_for(wrapper: Wrapper, key: ModuleKey) -> None:
-    """The job asks for `key` now: begin with what was collected after it, or go on."""
+    """Note that the job asks for `key`: begin to compile what was collected after it, or go on."""
     if is_switched_off(AHEAD_VARIABLE) or not wrapper.keeps_compiles:
         return
-    with contextlib.suppress(OSError, NeuronTopError):  # the lookup meets it again, and reports it
+    with contextlib.suppress(OSError, NeuronTopError):  # the lookup fails in the same way, and reports it
         entry = wrapper.entry(key)
         stored = entry.graph.stat().st_mtime_ns
         _of(wrapper).asked_for(TrialGraph(stored, entry.path, key), missing=entry.state() is Lookup.MISS)
 
 
 class CompileAhead:
-    """The thread of one wrapper that has graphs compiled ahead of the job, and how far the job has come."""
+    """The thread of one wrapper that compiles graphs ahead of the job, and how far the job has come."""
 
     def __init__(self, wrapper: Wrapper, *, cores: int, is_room: Callable[[int], bool]) -> None:
-        """`cores`: how many compiles may be ahead of the job. `is_room`: whether one more may begin beside so many."""
+        """`cores`: how many compiles may be ahead of the job. `is_room`: whether one more may begin beside these."""
         self._wrapper, self._cores, self._is_room = wrapper, cores, is_room
         self._changed = threading.Condition()
         self._asked = 0
@@ -82,18 +82,18 @@ class CompileAhead:
         return self._thread is not None and self._thread.is_alive()
 
     def asked_for(self, graph: TrialGraph, *, missing: bool) -> None:
-        """The job asks for `graph`, which has to be compiled where it is `missing`."""
+        """Note that the job asks for `graph`, which has to be compiled if it is `missing`."""
         with self._changed:
             self._asked = max(self._asked, self._stored.get(graph.key, graph.stored))
             self._changed.notify_all()
             if not missing or self._ended or self.is_at_work:
                 return
             self._thread = threading.Thread(target=self._work, args=(graph,), name="neurontop-ahead", daemon=True)
-            with contextlib.suppress(RuntimeError):  # this user may have no more threads: the job compiles them itself
+            with contextlib.suppress(RuntimeError):  # this user may start no more threads: the job compiles them itself
                 self._thread.start()
 
     def end(self) -> None:
-        """End what is being compiled; nothing is stored of it, and its locks are given back."""
+        """End running compiles; nothing of them is stored, and their locks are given back."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -106,7 +106,7 @@ class CompileAhead:
             self._wrapper.go_on()
 
     def _work(self, asked: TrialGraph) -> None:
-        """What the thread does."""
+        """The body of the thread."""
         handle = machine_locks.open_lock(_LOCK)
         if handle is None:
             return
@@ -163,7 +163,7 @@ class CompileAhead:
             return not self._ended
 
     def _compile(self, graph: TrialGraph) -> None:
-        # What goes wrong stands in the log and in the entry; whoever asks for the graph meets it there.
+        # Failures are in the log and in the entry, where whoever asks for the graph finds them.
         with contextlib.suppress(NeuronTopError, NotSerializable, OSError, KeyboardInterrupt):
             self._wrapper.compile_entry(graph.path)
 

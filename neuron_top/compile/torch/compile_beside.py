@@ -1,8 +1,8 @@
 """Compiles a graph while the job goes on: the forward graph while AOTAutograd makes the backward one.
 
-The two compiles need nothing of each other, and each has a fork of the compile server to itself. A thread looks up,
-locks, waits and publishes. It never calls PyTorch: for the graph as bytes it asks, and the job's own thread answers
-where it waits, which is in `start` and in `finish`. Once it has answered, the compile runs in a process of its own.
+The two compiles do not depend on each other, and each has a fork of the compile server. A thread looks up, locks, waits
+and publishes. It never calls PyTorch: when it needs the graph as bytes, the job's own thread provides them while it
+waits in `start` or `finish`. From then on the compile runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class CompileBeside:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether this process compiles the graph now; not so for a hit, a failure, or somebody else's compile."""
+        """Whether this process is compiling the graph; False for a hit, a failure, or somebody else's compile."""
         return not self._outcome.done()
 
     def start(self) -> None:
-        """Look the graph up; comes back when all is over, or when its compile has begun in another process."""
+        """Look the graph up; returns when the lookup has ended, or its compile has begun in another process."""
         data = functools.cache(lambda: self._ask(self._graph.data))
         graph = msgspec.structs.replace(self._graph, data=data)
         thread = threading.Thread(target=self._obtain, args=(graph,), name="neurontop-compile-beside", daemon=True)
@@ -69,7 +69,7 @@ class CompileBeside:
             self._wrapper.go_on()  # interrupted once more, too: this process may compile again
 
     def _obtain(self, graph: GraphToCompile) -> None:
-        """What the thread does."""
+        """The body of the thread."""
         try:
             self._outcome.set_result(self._wrapper.get_or_compile(graph))
         except BaseException as problem:  # noqa: BLE001 (raised where it is waited for)
@@ -83,7 +83,7 @@ class CompileBeside:
 
 
 def _answered(question: _Question) -> bool:
-    """Do the work here; whether it raised nothing. What it raised is the thread's to handle, save an interruption."""
+    """Do the thread's work here; returns whether it succeeded. The thread handles errors, except an interrupt."""
     try:
         question.answer.set_result(question.work())
     except BaseException as problem:

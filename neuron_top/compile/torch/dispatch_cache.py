@@ -1,17 +1,18 @@
-"""What AOTAutograd made of a captured graph, kept: a warm start loads its compiled graphs without tracing again.
+"""Keeps what AOTAutograd made of a captured graph, so that a warm start loads compiled graphs without tracing again.
 
 PyTorch keeps it (`AOTAutogradCache`, in Inductor's own directory), under its own key for what was captured. Our part:
 
-- The entry holds no code, but the keys of our modules (`CachedGraph`). Each is looked up in our cache as ever: same
-  checks, same lines. Where one is missing or unsound, the graph is traced as if nothing had been kept.
+- The entry holds no code, but the keys of our modules (`CachedGraph`). Each is looked up in our cache as usual, with
+  the same checks and lines. If one is missing or unsound, the graph is traced as if nothing had been kept.
 - A wrong hit is the worst defect a compile cache can have, and PyTorch's key trusts more than ours does. So our own
-  exact description goes into the key as well: every node with its arguments, every input with its form, place,
-  aliases and autograd state, the settings that code generation sees, the compiler flags, the modes in force. And only
-  graphs made of nothing but PyTorch's own operators on plain tensors of fixed sizes take part: what they are traced to
-  is settled by what is described and by PyTorch's sources, which the key holds.
-- What a script changes inside PyTorch would escape a description of the graph. So whatever traces is looked through
-  as well: functions in Python (`torch_functions`), kernels in Python and in C++ (`torch_kernels`).
-- `fingerprint` raises for what cannot be shown to be equal: it is traced. `NEURONTOP_SKIP_TRACE=0` traces everything.
+  exact description goes into the key as well: every node with its arguments, every input with its form, place, aliases
+  and autograd state, the settings that code generation sees, the compiler flags, the modes in force. And only graphs
+  made of nothing but PyTorch's own operators on plain tensors of fixed sizes take part: what they are traced to is
+  determined by the description and by PyTorch's sources, which the key contains.
+- What a script changes inside PyTorch would escape a description of the graph. So the code that traces is checked as
+  well: functions in Python (`torch_functions`), kernels in Python and in C++ (`torch_kernels`).
+- `fingerprint` raises for what cannot be shown to be equal, which is then traced. `NEURONTOP_SKIP_TRACE=0` traces
+  everything.
 - Ranks that capture the same graph at the same time wait for the first of them instead of tracing it all at once.
 """
 
@@ -62,17 +63,17 @@ class CachedGraph(OutputCode):
     saved: saved_strides.ExpectedStrides = saved_strides.NOTHING
     """What the backward graph expects of the tensors that are saved for it."""
     digest: str = ""
-    """Of the whole graph; the artifact of another one is not taken, whatever its key is."""
+    """Digest of the whole graph; the artifact of another graph is refused, even under the same key."""
     written: tuple[int, ...] = ()
     """The inputs that its artifact writes to."""
 
     def __post_init__(self) -> None:
-        """AOTAutograd's mark of such functions; on the instance, from where Dynamo's wrappers copy it."""
+        """Set AOTAutograd's mark of such functions on the instance, from where Dynamo's wrappers copy it."""
         self._boxed_call = True
         self._saved_strides = saved_strides.SavedStrides(self.saved)
 
     def __call__(self, inputs: Any) -> Any:
-        """AOTAutograd's convention: one list of arguments, which is emptied so that they can be freed early."""
+        """Run by AOTAutograd's convention: one list of arguments, which is emptied so that they can be freed early."""
         taken = list(inputs)
         inputs.clear()
         with written_inputs.versions_kept(taken, self.written) if self.written else contextlib.nullcontext():
@@ -80,13 +81,13 @@ class CachedGraph(OutputCode):
         return self._saved_strides.applied(outputs) if self.saved.strides else outputs
 
     def prepare_for_serialization(self) -> None:
-        """What goes into PyTorch's cache: no code. Raises BypassAOTAutogradCache where there is no key to keep."""
+        """Drop the code before PyTorch caches this. Raises BypassAOTAutogradCache where there is no key to keep."""
         if not self.module:
             raise BypassAOTAutogradCache("this graph is not in the compile cache")
         self.run = None
 
     def post_compile(self, example_inputs: Any, constants: Any, graph_kwargs: Any) -> None:
-        """Out of PyTorch's cache: get the code out of ours. Raises FXGraphCacheMiss where it is not there."""
+        """Get the code from our cache after PyTorch's cache had this. Raises FXGraphCacheMiss where it is missing."""
         runner = load_known(self.module, self.digest)
         if runner is None:
             raise FXGraphCacheMiss
@@ -97,10 +98,10 @@ class CachedGraph(OutputCode):
 def fingerprint(gm: fx.GraphModule, inputs: Sequence[Any], surroundings: Iterable[str]) -> str:
     """64 hex digits for a captured graph, its inputs and everything that its trace depends on.
 
-    `surroundings`: compiler, its flags and settings, as exact text; not looked at before the rest is known to be
-    fit, since finding them out may take seconds. Raises NotCacheable (see above).
+    `surroundings`: compiler, its flags and settings, as exact text; evaluated only once the rest is known to be
+    suitable, since that may take seconds. Raises NotCacheable (see above).
     """
-    lines = [_FORMAT, *_graph_lines(gm), *_input_lines(inputs), *_state_lines(), *surroundings]  # what takes long last
+    lines = [_FORMAT, *_graph_lines(gm), *_input_lines(inputs), *_state_lines(), *surroundings]  # the slowest last
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
@@ -132,10 +133,10 @@ def never(*, backward_too: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
-    """The first process with this graph goes ahead, the others wait for its end; gives the seconds waited.
+    """Let the first process with this graph go ahead while the others wait for it; gives the seconds waited.
 
-    Where one of them has started a compile server, it is the first. The lock dies with its holder. Once a process has
-    been through without an error, nobody waits any more.
+    If one of them has started a compile server, it is the first. The lock ends with its holder. Once a process has
+    finished without an error, nobody waits any more.
     """
     mark = machine_locks.folder() / tag
     if mark.exists():
@@ -161,7 +162,7 @@ def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
 
 
 def _wait(handle: int, mark: Path, say: Callable[[str], None]) -> float:
-    """Until the lock is ours or the mark is there; gives the seconds slept."""
+    """Wait until the lock is ours or the mark exists; returns the seconds slept."""
     start = said = time.monotonic()
     pause, waited = _FIRST_POLL, 0.0
     while not mark.exists() and not machine_locks.try_lock(handle):

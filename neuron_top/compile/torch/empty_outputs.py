@@ -1,4 +1,4 @@
-"""What a graph that was only extracted gives when it runs: tensors of the right form, and no computation.
+"""Runs a graph that was only extracted: it gives tensors of the right form, and computes nothing.
 
 No collective runs, so no rank waits for another, and the job reaches its next graph (the backward one, the
 optimizer's) in the time it takes to fill memory with zeros.
@@ -54,12 +54,12 @@ def _number(value: Any, sizes: Mapping[sympy.Symbol, sympy.Integer]) -> Any:
         return value
     result = value.node.expr.xreplace(dict(sizes))
     if result.free_symbols:
-        return value.node.hint  # a size that only the computation would have given
+        return value.node.hint  # a size that only the computation would give
     return value.node.pytype(result)
 
 
 def _symbol_values(given: Mapping[fx.Node, Any]) -> dict[sympy.Symbol, sympy.Integer]:
-    """What the arguments say about the symbols of the graph's inputs."""
+    """The values of the symbols in the graph's inputs, taken from the arguments."""
     values: dict[sympy.Symbol, sympy.Integer] = {}
     for node, argument in given.items():
         value = node.meta.get("val")

@@ -1,8 +1,8 @@
-"""How many equal blocks of a model one compiled graph serves in this process, for whoever records the run.
+"""Counts how many equal blocks of a model one compiled graph serves in this process, for a recording of the run.
 
 A model compiled by region has its repeated block compiled once. Dynamo runs that code for all blocks, because their
-parameters are inputs of the graph: nothing is looked up, so no log line mentions it. What distinguishes the blocks is
-which parameters a call brings.
+parameters are inputs of the graph: nothing is looked up, so no log line mentions it. The blocks are told apart by the
+parameters of a call.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from neuron_top.compile.torch.worker_memory import Watch
 from neuron_top.events import GraphReused
 
 CALLS = 1000
-"""Calls of one graph that are looked at: all blocks come in the first step, and looking takes a microsecond."""
+"""How many calls of one graph are inspected: all blocks come in the first step, and each takes a microsecond."""
 
 Runner = Callable[[list[Any]], Any]
 
 
 def counting(run: Runner, module: str, watch: Watch | None) -> Runner:
-    """`run` of a compiled graph, reporting each block it serves; unchanged where there is nothing to report.
+    """Wrap `run` of a compiled graph to report each block it serves; unchanged if there is nothing to report.
 
     A backward graph serves the same blocks as its forward graph, and is not counted.
     """

@@ -1,9 +1,9 @@
-"""Inductor in the job's own process, for what our cache cannot hold: the result is that of `backend="inductor"`.
+"""Runs Inductor in the job's own process for what our cache cannot hold, with the result of `backend="inductor"`.
 
-A captured graph as a whole where code of the script or its parameters' values take part in its compile, a single graph
-that AOTAutograd made where only that one cannot be kept. PyTorch's own caches are off, because their keys hold no
-lowerings, decompositions or kernels, except where everything that the script brings has a `uuid`: by that they key it,
-and share it rightly. What is compiled for a file is written by that machinery, under no key.
+That is a captured graph as a whole if code of the script or values of its parameters take part in its compile, and else
+a single graph that AOTAutograd made and that cannot be kept. PyTorch's own caches are off, because their keys hold no
+lowerings, decompositions or kernels, except if everything that the script adds has a `uuid`: they include that in their
+keys, so sharing is correct. A compile for a file (`aot_compile`) is written by PyTorch without a key.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _KEYED_BY_UUID = (
 
 
 def freezes(patches: Mapping[str, Any]) -> bool:
-    """Whether Inductor makes constants of this job's parameters, as it does for inference where it is asked to."""
+    """Whether Inductor makes constants of this job's parameters, as its setting for inference (`freezing`) asks."""
     with torch._inductor.config.patch(dict(patches)):
         return bool(torch._inductor.config.freezing) and not torch.is_grad_enabled()
 
 
 def is_for_a_file() -> bool:
-    """Whether PyTorch compiles ahead of time (`aot_compile`): what it is given is to run where our cache is not."""
+    """Whether PyTorch compiles ahead of time (`aot_compile`): the result is to run where our cache is not available."""
     return bool(getattr(torch._functorch.config, "force_autograd_cache", False))
 
 
@@ -57,7 +57,7 @@ def one(
     captured_inputs: int,
     patches: Mapping[str, Any],
 ) -> Callable[..., Any]:
-    """One graph that AOTAutograd made of `captured`: what Inductor's own compiler for this direction makes of it."""
+    """Compile one graph that AOTAutograd made of `captured` with Inductor's own compiler for this direction."""
     from torch._inductor import compile_fx
 
     with torch._inductor.config.patch(_patches(patches)):
@@ -75,7 +75,7 @@ def one(
 
 
 def _arguments(function: Callable[..., Any], captured: fx.GraphModule) -> list[Any]:
-    """Older versions ask for the configuration, newer ones for the graph."""
+    """Arguments for both kinds of PyTorch: older versions take the configuration, newer ones the graph."""
     asks_for_config = "config" in inspect.signature(function).parameters
     return [torch._inductor.config if asks_for_config else captured]
 

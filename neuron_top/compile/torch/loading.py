@@ -1,7 +1,7 @@
-"""From a complete entry to a function that runs in this process: load, check the assumptions, emit an event.
+"""Makes a function of a complete entry: loads the artifact, checks its assumptions, emits an event.
 
 Two ways lead here: a graph that was just traced (`load`), and one whose trace AOTAutograd has kept (`load_known`, see
-`dispatch_cache`). Both look the entry up through the wrapper, so both say the same lines and count the same.
+`dispatch_cache`). Both look the entry up through the wrapper, so both write the same log lines and count the same.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _wrappers: dict[tuple[int, bytes], Wrapper] = {}
 
 
 class _ThreadState(threading.local):
-    """What this thread found before the trace of the compile that is under way."""
+    """Functions that this thread found before the trace of the current compile."""
 
     def __init__(self) -> None:
         self.runners: dict[str, Runner] = {}
@@ -63,13 +63,13 @@ def job_wrapper() -> Wrapper:
 
 
 def compile_begins(waited_seconds: float = 0.0) -> None:
-    """A new captured graph: forget what the last one left; its first artifact carries how long it was waited for."""
+    """Begin a new captured graph: forget the state of the last. Its first artifact reports how long we waited."""
     _thread_state.runners.clear()
     _thread_state.waited = waited_seconds
 
 
 def known(graph: GraphToCompile) -> Runner | None:
-    """The function of a graph that was found before its trace, and then was traced all the same."""
+    """The function of a graph that was found before its trace, if the graph was traced nevertheless."""
     return _thread_state.runners.pop(graph.key.name, None)
 
 
@@ -79,9 +79,9 @@ def load(
     inputs: Sequence[Any],
     obtain: Callable[[], CompiledEntry] | None = None,
 ) -> Runner:
-    """The compiled function; an artifact that does not load is compiled once more, and then it is an error.
+    """The compiled function. An artifact that does not load is compiled once more; if that fails too, it is an error.
 
-    `obtain` gives the entry the first time, where it is not the wrapper that is to be asked.
+    `obtain` gives the entry the first time, instead of the wrapper.
 
     Raises NotSerializable where the compiled code assumes other sizes, else as `Wrapper.get_or_compile`.
     """
@@ -93,14 +93,14 @@ def load(
         except RefusedForSafety:
             raise
         except Exception as problem:
-            if unknown := other_pytorch.mismatch(problem):  # says nothing about the artifact
+            if unknown := other_pytorch.mismatch(problem):  # no fault of the artifact
                 raise NotSerializable(unknown) from problem
             if attempt == 2:
                 raise CompileError(f"the artifact cannot be loaded: {problem}", module=graph.key.name) from problem
-            if not wrapper.make_room(problem):  # a full disk says nothing about the artifact
+            if not wrapper.make_room(problem):  # a full disk is no fault of the artifact
                 try:
                     wrapper.reject(compiled.entry, f"{type(problem).__name__}: {problem}")
-                except CacheUnusable as reason:  # it stays where it is, and would be the next hit
+                except CacheUnusable as reason:  # the broken artifact stays where it is, and would be the next hit
                     ask = functools.partial(wrapper.compile_without_cache, graph, reason)
             continue
         if not inductor_compile.guards_hold(compiled.guards, inputs, hashing.shape_environment(inputs)):
@@ -111,7 +111,7 @@ def load(
 
 
 def load_known(module: str, digest: str) -> Runner | None:
-    """The compiled function of a graph that is known to be wanted; None where the cache has no sound artifact of it."""
+    """The compiled function of a graph that is known before its trace; None without a sound artifact in the cache."""
     wrapper, key = job_wrapper(), parse_key(module)
     compiled = wrapper.find_hit(key, digest) if key is not None else None
     if compiled is None or compiled.guards:
@@ -130,7 +130,7 @@ def load_known(module: str, digest: str) -> Runner | None:
 
 
 def describe(wrapper: Wrapper, description: GraphDescription) -> None:
-    """Emit what a graph is."""
+    """Emit the description of a graph."""
     side_channel.emit(
         GraphDescribed(
             module=description.module,

@@ -1,7 +1,7 @@
 """The entry point that PyTorch imports when a script names `backend="neurontop"`; starts the compile server early.
 
-PyTorch tells a back end nothing before the first graph is there, but imports its entry point when the name is looked
-up. Until the script has built its model and its first graph is captured, the server has imported PyTorch.
+PyTorch tells a back end nothing before the first graph is captured, but imports its entry point when the name is looked
+up. By the time the script has built its model and captured its first graph, the server has imported PyTorch.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _NAME = "neurontop"
 
 
 class _Registered(dict[str, Any]):
-    """PyTorch's back ends by name, of which ours can be registered again.
+    """PyTorch's table of back ends by name, in which ours may be registered more than once.
 
-    Threads that look a name up at the same time all load its entry point and register what they got, and PyTorch
-    raises AssertionError for all but the first: it asks here whether the name is taken.
+    Threads that look a name up at the same time all load and register its entry point, and PyTorch raises
+    AssertionError for all but the first; for that, it asks this table whether the name is taken.
     """
 
     def __contains__(self, name: object) -> bool:

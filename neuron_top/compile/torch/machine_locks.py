@@ -1,6 +1,6 @@
 """Locks between the processes of a machine that share Inductor's folder, as the ranks of a node do.
 
-A lock dies with its holder. It saves work, no more: where there are no locks, everybody goes ahead.
+A lock dies with its holder. It only saves work: where there are no locks, every process goes ahead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from neuron_top.cache.locks.kernel_lock import give_back, unlock
 
 _COMPILE_SERVER = "server.lock"
 _HEAD_START_SECONDS, _POLL_SECONDS = 5.0, 0.05
-"""The former is about what it takes to start another compile server."""
+"""The head start is about the time it takes to start another compile server."""
 _held: dict[str, int] = {}
 
 
@@ -29,7 +29,7 @@ def folder() -> Path:
 
 
 def open_lock(name: str) -> int | None:
-    """A descriptor of the lock's file, made where there is none; None where that cannot be done."""
+    """A descriptor of the lock's file, which is made if missing; None where that fails."""
     try:
         folder().mkdir(parents=True, exist_ok=True)
         return os.open(folder() / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -43,7 +43,7 @@ def try_lock(handle: int) -> bool:
 
 
 def is_locked(handle: int) -> bool:
-    """Whether another process has the lock, without keeping it. Others who ask do not take us for its holder."""
+    """Whether another process has the lock, without keeping it. Others that ask do not take us for its holder."""
     if not _take(handle, fcntl.LOCK_SH):
         return True
     unlock(handle)
@@ -79,9 +79,9 @@ def claim_server_start() -> bool:
 
 
 def let_the_server_go_first(is_begun: Callable[[], bool]) -> None:
-    """Give the process that has started a server the time to take a graph; only it can compile at once.
+    """Give the process that has started a server time to take a graph, as only it can compile at once.
 
-    `is_begun`: whether somebody has. Where it has other graphs, or none for now, a process waits five seconds once.
+    `is_begun`: whether somebody compiles it. If that process has other graphs, or none yet, we wait five seconds, once.
     """
     if _COMPILE_SERVER in _held or (handle := open_lock(_COMPILE_SERVER)) is None:
         return
@@ -94,13 +94,13 @@ def let_the_server_go_first(is_begun: Callable[[], bool]) -> None:
 
 @functools.cache
 def _head_start_ends() -> float:
-    """Settled when it is first asked for, so that not each graph of this process waits."""
+    """When the head start ends; fixed at the first call, so that not every graph of this process waits."""
     return time.monotonic() + _HEAD_START_SECONDS
 
 
 @contextlib.contextmanager
 def first_compile() -> Iterator[None]:
-    """Behind the block the first graph is there: who comes now finds it in the cache, or starts a server of its own."""
+    """After the block, give up the claim: other processes now find the first graph in the cache, or start a server."""
     try:
         yield
     finally:
@@ -110,7 +110,7 @@ def first_compile() -> Iterator[None]:
 
 
 def _forget() -> None:
-    """In a forked child: what is held is the parent's to give back."""
+    """Forget the locks in a forked child: the parent gives them back."""
     while _held:
         os.close(_held.popitem()[1])
 

@@ -1,4 +1,4 @@
-"""Inputs that are no tensors and no numbers: device meshes, process groups, other objects of the job.
+"""Handles inputs that are neither tensors nor numbers: device meshes, process groups, other objects of the job.
 
 AOTAutograd hands them to a graph when a tensor subclass that passes through carries them (DTensor its mesh), and the
 forward graph returns them for the backward one. The compiled code does nothing with them, and they cannot be sent to
@@ -20,12 +20,12 @@ _PLAIN = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, bool, int, 
 
 
 class Cut(msgspec.Struct, frozen=True):
-    """How arguments and results of a graph become those of the graph without its opaque values, and back."""
+    """Maps arguments and results between a graph and the same graph without its opaque values."""
 
     kept: tuple[int, ...]
-    """Places of the arguments that remain."""
+    """Positions of the arguments that remain."""
     passed: tuple[int | None, ...]
-    """Per result: the place of the argument it is, None where the graph computes it."""
+    """Per result: the position of the argument that it is; None if the graph computes it."""
 
     def around(self, run: Callable[[list[Any]], Sequence[Any]]) -> Callable[[list[Any]], list[Any]]:
         """`run` on the remaining graph, as a function of all arguments with all results."""
@@ -39,7 +39,7 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 def cut_opaque(gm: fx.GraphModule) -> Cut | None:
-    """Remove opaque placeholders (and results that are them) from `gm`, in place; None where there are none.
+    """Remove opaque placeholders, and results that return them, from `gm` in place; None where there are none.
 
     Raises NotCacheable where a node computes with one.
     """

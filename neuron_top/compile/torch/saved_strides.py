@@ -1,8 +1,9 @@
-"""What a forward graph saves for backward, in the strides that the backward graph was compiled for.
+"""Gives what a forward graph saves for backward the strides that the backward graph was compiled for.
 
 AOTAutograd compiles the backward graph for the strides that PyTorch gives saved tensors, unless the forward compile
-reports others. Ours is in another process, often still under way then, and reports none. Inductor keeps the strides of
-outputs, but of a view only their order: a part of a tensor with gaps between its rows can come back without them.
+reports others. Our forward compile is in another process, is often still running by then, and reports none. Inductor
+keeps the strides of outputs, but of a view only their order: a part of a tensor with gaps between its rows can come
+back without them.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import torch
 from torch import fx
 
 SHAPES_KEPT = 256
-"""Shapes of which is remembered what differs."""
+"""The most shapes for which the differing outputs are remembered."""
 
 Stride = tuple[int, ...]
 
 
 class ExpectedStrides(NamedTuple):
-    """By the place among a graph's outputs; symbolic where sizes are, with the place and dimension of each symbol."""
+    """Strides by position among a graph's outputs; symbolic if sizes are, with a place to read each symbol from."""
 
     strides: Mapping[int, tuple[Any, ...]] = {}
     symbols: Mapping[Any, tuple[int, int | None]] = {}
@@ -32,7 +33,7 @@ NOTHING = ExpectedStrides()
 
 
 def expected_strides(gm: fx.GraphModule) -> ExpectedStrides:
-    """Those of the tensors that a forward graph saves; known while AOTAutograd compiles it."""
+    """The strides of the tensors that a forward graph saves; known while AOTAutograd compiles it."""
     context = torch._guards.TracingContext.try_get()
     if context is None or context.fw_metadata is None:
         return NOTHING
@@ -52,7 +53,7 @@ def expected_strides(gm: fx.GraphModule) -> ExpectedStrides:
 
 
 def _symbols(values: Sequence[Any]) -> dict[Any, tuple[int, int | None]]:
-    """Where each symbol stands alone."""
+    """Symbol → the position (and dimension) of an output where it stands alone."""
     found: dict[Any, tuple[int, int | None]] = {}
     for place, value in enumerate(values):
         sizes: list[tuple[Any, int | None]] = [(value, None)]
@@ -70,14 +71,14 @@ def _expression(number: Any) -> Any:
 
 
 class SavedStrides:
-    """Gives outputs the strides that are expected. Which differ depends on code and sizes: the first call shows it."""
+    """Gives outputs the expected strides. Which outputs differ depends on code and sizes; the first call shows it."""
 
     def __init__(self, expected: ExpectedStrides) -> None:
         self._expected = expected
         self._different: dict[tuple[int, ...], dict[int, Stride]] = {}
 
     def applied(self, outputs: Sequence[Any]) -> Sequence[Any]:
-        """The outputs, those with other strides as copies."""
+        """The outputs; those with other strides are copied."""
         sizes = tuple(_size(outputs[place], dimension) for place, dimension in self._expected.symbols.values())
         different = self._different.get(sizes)
         if different is None:
@@ -106,7 +107,7 @@ def _size(output: Any, dimension: int | None) -> int:
 
 
 def same_memory(tensor: torch.Tensor, stride: Sequence[int]) -> bool:
-    """Whether other strides than a tensor's are those of the same memory: a step is never taken where a size is 1."""
+    """Whether these strides describe the tensor's own memory, too: strides of size 1 do not matter."""
     steps = zip(tensor.shape, tensor.stride(), stride, strict=True)
     return all(size == 1 or step == wanted for size, step, wanted in steps)
 
@@ -117,10 +118,10 @@ def _differs(tensor: Any, stride: Stride) -> bool:
 
 def _with_strides(tensor: torch.Tensor, stride: Stride) -> torch.Tensor:
     if same_memory(tensor, stride):
-        return tensor.as_strided(tensor.shape, stride)  # PyTorch's convolutions look at steps that are never taken, too
+        return tensor.as_strided(tensor.shape, stride)  # PyTorch's convolutions also look at strides of size 1
     once = tensor
     for dimension, step in enumerate(stride):
-        if step == 0:  # all of it is one place in memory, so it is written once
+        if step == 0:  # all elements share one place in memory, so it is written once
             once = once.narrow(dimension, 0, 1)
     copy = torch.empty_strided(once.shape, stride, dtype=tensor.dtype, device=tensor.device)
     copy.copy_(once)

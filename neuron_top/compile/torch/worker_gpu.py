@@ -1,8 +1,8 @@
-"""What this process holds of the GPU that it computes on, for its account of memory (`worker_memory`).
+"""Measures what this process holds of the GPU that it computes on, for its memory account (`worker_memory`).
 
-PyTorch's allocator knows what it holds, and of that what is in use; the driver knows what is free on the whole GPU.
-Both are asked in the job's own threads at moments when it is known what the tensors are, so that the parts belong to
-the whole, and not while a CUDA graph is recorded, which some calls would break.
+PyTorch's allocator knows how much it holds and how much of that is in use; the driver knows how much is free on the
+whole GPU. Both are asked in the job's own threads at moments when the tensors are known, so that the parts fit the
+total, but never while a CUDA graph is recorded, as some calls would break that.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import torch
 from neuron_top.events import GpuMemory
 
 _PERIOD = 1.0
-"""Seconds between two questions to the driver, at least: it takes longer to answer than the allocator."""
+"""Least seconds between two requests to the driver, which takes longer to answer than the allocator."""
 
 
 class GpuAccount:
-    """The GPU at the fullest of the moments since the last report."""
+    """The GPU at the moment of its highest use since the last report."""
 
     def __init__(self) -> None:
         self._asked = float("-inf")
@@ -29,9 +29,9 @@ class GpuAccount:
         self._in_use = 0
 
     def look(self, known: Callable[[], Mapping[str, int]]) -> None:
-        """Look at it now, in a thread of the job; `known` is asked for the bytes of its tensors there, by kind.
+        """Measure now, in a thread of the job; `known` gives the bytes of its tensors on the GPU, by kind.
 
-        In a process that uses no GPU nobody is asked anything.
+        Does nothing in a process that uses no GPU.
         """
         if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             return
@@ -56,7 +56,7 @@ class GpuAccount:
             )
 
     def report(self) -> GpuMemory | None:
-        """What was found; from now on the next look counts, however full it is."""
+        """The highest measurement; the next one counts afresh."""
         self._in_use = 0
         return self._fullest
 
@@ -69,7 +69,7 @@ class GpuAccount:
 
 
 def _parts(known: Mapping[str, int], held: int, in_use: int) -> dict[str, int]:
-    """All that is held, by kind; without `known` where that is more than is in use, so something of it has gone."""
+    """All held memory by kind; without `known` if that exceeds what is in use, as some tensors are gone then."""
     if sum(known.values()) > in_use:
         known = {}
     return {**known, "rest": in_use - sum(known.values()), "reserved": held - in_use}

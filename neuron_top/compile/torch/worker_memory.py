@@ -1,15 +1,15 @@
-"""A training worker's account of its own memory, once a second: whose tensors, compiled code, and the rest.
+"""Accounts for a training worker's own memory, once a second: tensors by kind, compiled code, and the rest.
 
 From outside, a worker is one number. From inside, the optimizer knows its parameters, their gradients and its own
 state; a forward graph knows what it keeps for the backward pass; the kernel knows what the compiled code takes. A
-storage is counted once, and what can't be known is left out. `rest` is the unique set size minus what is known: the
-interpreter, libraries, buffers. Of a GPU the same, out of what PyTorch's allocator holds there (`worker_gpu`).
+storage is counted once, and what cannot be known is left out. `rest` is the unique set size minus what is known: the
+interpreter, libraries, buffers. The same is done for a GPU, from what PyTorch's allocator holds there (`worker_gpu`).
 
-Tensors are looked at in the job's own threads only, at moments when they are in its hands: behind an optimizer's step
-and behind a forward graph. The reporting thread sees numbers. A second thread that takes hold of a tensor races with
-autograd's threads, which free tensors without Python's lock, and crashes the job.
-Nothing here may disturb the job: looking at tensors is limited to once a second, and the thread sleeps 200 times as
-long as its last look took, so that together they stay under a percent of a core.
+Tensors are inspected only in the job's own threads, right after an optimizer's step and after a forward graph. The
+reporting thread sees only numbers. A second thread that takes hold of a tensor races with autograd's threads, which
+free tensors without Python's lock, and crashes the job. Nothing here may disturb the job: looking at tensors is limited
+to once a second, and the thread sleeps 200 times as long as its last look took, so that together they stay under a
+percent of a core.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from neuron_top.compile.torch import worker_gpu
 from neuron_top.events import GpuMemory, WorkerMemoryReported
 
 PERIOD = 1.0
-"""Seconds between two reports, and between two looks at an optimizer's tensors, at least."""
+"""Least seconds between two reports, and between two inspections of an optimizer's tensors."""
 _SHARE = 200
 _MAPPINGS_SECONDS = 20.0
-"""Seconds between two looks at the mapped files: a look costs the kernel a walk of all pages."""
+"""Seconds between two reads of the mapped files: for each the kernel walks all pages."""
 
 
 HOST, GPU = "cpu", "cuda"
-"""Places of tensors, as PyTorch calls them."""
+"""Devices of tensors, as PyTorch names them."""
 Kinds = dict[str, int]
-"""Bytes, by kind or by place."""
+"""Bytes, by kind or by device."""
 
 
 class Storage(NamedTuple):
-    """Memory that tensors share."""
+    """A piece of memory that tensors may share."""
 
     place: str
     address: int
 
 
 class Account:
-    """What is known of this process's tensors, as numbers. Keeps no tensor alive, nor looks at one by itself."""
+    """Numbers about this process's tensors. Keeps no tensor alive, and inspects none on its own."""
 
     def __init__(self) -> None:
         self._optimizers: dict[int, dict[str, Kinds]] = {}
@@ -68,19 +68,19 @@ class Account:
         self._files: int | None = None
 
     def step_taken(self, optimizer: Optimizer, *_: Any) -> None:
-        """An optimizer took a step, in the thread that called it: its tensors are settled now."""
+        """Inspect the tensors of an optimizer, right after its step and in the thread that called it."""
         now, key = time.monotonic(), id(optimizer)
         self._kept.clear()
         if now - self._looked_at.get(key, float("-inf")) < PERIOD:
             return
         self._looked_at[key] = now
-        # The job goes on whatever its tensors look like: what can't be counted stays unknown.
+        # The job goes on whatever its tensors are like: what cannot be counted stays unknown.
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
             self._optimizers[key] = _of_optimizer(optimizer)
         self._gpu.look(lambda: self._of_tensors(GPU))
 
     def sizes(self, given: Iterable[Tensor], kept: Iterable[Tensor]) -> Kinds:
-        """Note the parameters and buffers a graph is given; by place, the bytes of what it keeps besides them."""
+        """Note the parameters and buffers that a graph is given; returns the bytes it keeps besides them, by device."""
         found: Kinds = {}
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
             self._parameters.update(_storages(given))
@@ -90,25 +90,25 @@ class Account:
         return found
 
     def forward_ran(self, keeps: Kinds) -> None:
-        """A forward graph ran and keeps so many bytes until its backward pass."""
+        """Note that a forward graph ran and keeps this many bytes until its backward pass."""
         self._kept.append(keeps)
 
     def look_at_gpu(self, given: Iterable[Tensor]) -> None:
-        """A forward graph ran that was given these parameters: now most is in use."""
+        """Measure the GPU after a forward graph with these parameters, when most memory is in use."""
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
             self._gpu.look(lambda: {**self._of_tensors(GPU), "gradients": _gradients_on_gpu(given)})
 
     def backward_ran(self) -> None:
-        """The backward pass of the newest forward graph ran: what that kept is free again."""
+        """Note that the backward pass of the newest forward graph ran, so what that kept is free again."""
         if self._kept:
             self._kept.pop()
 
     def code_loaded(self) -> None:
-        """An artifact was mapped into this process: the next report looks at the mapped files again."""
+        """Note that an artifact was mapped into this process: the next report reads the mapped files again."""
         self._mapped_at = float("-inf")
 
     def kinds(self, now: float) -> Kinds:
-        """Bytes in host memory by WORKER_KINDS; a kind that can't be known is absent. `now` is a monotonic clock."""
+        """Bytes in host memory by WORKER_KINDS; unknown kinds are absent. `now` is a monotonic clock."""
         found = self._of_tensors(HOST)
         self._look_at_mappings(now)
         if self._code is not None:
@@ -118,8 +118,8 @@ class Account:
         return found
 
     def gpu(self) -> GpuMemory | None:
-        """The same of the GPU that this process computes on, at the fullest of the moments that were looked at since
-        the last report; None where it uses none, or none was looked at yet."""
+        """The same for the GPU that this process computes on, at the moment of highest use since the last report; None
+        if it uses none, or none was measured yet."""
         return self._gpu.report()
 
     def _of_tensors(self, place: str) -> Kinds:
@@ -135,7 +135,7 @@ class Account:
         return found
 
     def _look_at_mappings(self, now: float) -> None:
-        """Private pages of mapped files change rarely and are dear to count: now and then is enough."""
+        """Count private pages of mapped files now and then only: they change rarely and are expensive to count."""
         if now - self._mapped_at > _MAPPINGS_SECONDS:
             self._mapped_at = now
             self._code = compiled_code_bytes()
@@ -183,7 +183,7 @@ def unique_set_size(proc: Path = Path("/proc/self")) -> int | None:
 
 
 def anonymous_bytes(proc: Path = Path("/proc/self")) -> int:
-    """Bytes of memory that no file stands behind, as the kernel counts them without walking any pages."""
+    """Bytes of anonymous memory, as the kernel counts them without walking any pages."""
     _, resident, shared, *_ = (proc / "statm").read_text().split()
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
@@ -218,13 +218,13 @@ _started = threading.Lock()
 
 
 class Watch(NamedTuple):
-    """What is needed of a compiled graph to measure what it is given and what it keeps. Kept in PyTorch's cache."""
+    """What must be known of a compiled graph to measure its arguments and what it keeps. Stored in PyTorch's cache."""
 
     direction: str
     static: tuple[int, ...]
-    """Places of the arguments that are there anyway: parameters, buffers."""
+    """Positions of the arguments that exist anyway: parameters, buffers."""
     first_kept: int | None
-    """What a forward graph keeps are the results from here on, those behind the model's."""
+    """A forward graph keeps its results from this position on, those after the model's."""
 
 
 def watch(direction: str) -> Watch | None:
@@ -238,7 +238,7 @@ def watch(direction: str) -> Watch | None:
 
 
 def watching(run: Callable[..., Any], watch: Watch | None) -> Callable[..., Any]:
-    """`run` of a compiled graph, measuring what it is given and keeps; unchanged where nobody listens."""
+    """Wrap `run` of a compiled graph to measure its arguments and what it keeps; unchanged if nobody records."""
     if watch is None or not _listened():
         return run
     if watch.direction == BACKWARD:
@@ -247,7 +247,7 @@ def watching(run: Callable[..., Any], watch: Watch | None) -> Callable[..., Any]
 
 
 class _WatchedForward:
-    """A forward graph that measures what it keeps, once a second; in between the last measurement counts."""
+    """A forward graph that measures what it keeps, once a second; in between, the last measurement counts."""
 
     def __init__(self, run: Callable[..., Any], static: Iterable[int], first_kept: int | None) -> None:
         self._run, self._static, self._first_kept = run, tuple(static), first_kept
@@ -261,7 +261,7 @@ class _WatchedForward:
             self._keep()
             return results
         self._looked_at = now
-        # A boxed call empties its list, so what it is given is noted before.
+        # A boxed call empties its list of arguments, so they are noted before.
         given = _tensors([arguments[place] for place in self._static if place < len(arguments)])
         results = self._run(arguments)
         kept = () if self._first_kept is None else results[self._first_kept :]
@@ -289,7 +289,7 @@ def _tensors(values: Iterable[Any]) -> list[Tensor]:
 
 
 def code_loaded() -> None:
-    """To be called when an artifact has been loaded into this process."""
+    """Call this when an artifact has been loaded into this process."""
     _account.code_loaded()
 
 
@@ -301,7 +301,7 @@ def start() -> None:
     thread = threading.Thread(target=_report, name="neurontop-memory", daemon=True)
     try:
         thread.start()
-    except RuntimeError:  # this user may have no more threads: no reason to end a job
+    except RuntimeError:  # this user may start no more threads: no reason to end a job
         return
     atexit.register(_end, thread)
 
@@ -311,18 +311,18 @@ def _listened() -> bool:
 
 
 def _end(thread: threading.Thread) -> None:
-    """Before the interpreter goes down: a thread inside PyTorch at that moment would crash the job's exit."""
+    """End the thread before the interpreter exits: inside PyTorch at that moment it would crash the job's exit."""
     _stop.set()
     thread.join(timeout=5.0)
 
 
 def _report() -> None:
-    """Until the process ends; the last report comes then, so that a job of less than a second has its account, too."""
+    """Report until the process ends, and then once more, so that a job of less than a second has its account, too."""
     pause, before, ended = PERIOD, 0.0, False
     while not ended:
         ended = _stop.wait(pause)
         began = time.thread_time()
-        # The job's threads change the numbers while we add them up; such a look is left out.
+        # The job's threads change the numbers while we add them up; such a measurement is left out.
         with contextlib.suppress(RuntimeError, OSError, ValueError):
             kinds, gpu = _account.kinds(time.monotonic()), _account.gpu()
             side_channel.emit(WorkerMemoryReported(pid=os.getpid(), rank=side_channel.rank(), kinds=kinds, gpu=gpu))

@@ -18,7 +18,7 @@ from torch.autograd.grad_mode import _unsafe_preserve_version_counter
 
 
 def places(gm: fx.GraphModule) -> tuple[int, ...]:
-    """The inputs, by place, that a graph of AOTAutograd writes to."""
+    """Positions of the inputs that a graph of AOTAutograd writes to."""
     written: set[fx.Node] = set()
     for node in gm.graph.nodes:
         if isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable:
@@ -30,7 +30,7 @@ def places(gm: fx.GraphModule) -> tuple[int, ...]:
 
 
 def versions_kept(arguments: Sequence[Any], written: Sequence[int]) -> contextlib.AbstractContextManager[None]:
-    """Within the block, writing to these arguments changes no versions."""
+    """Within the block, writing to these arguments does not change their versions."""
     tensors = (arguments[place] for place in written)
-    counted = tuple(tensor for tensor in tensors if not tensor.is_inference())  # those have no versions
+    counted = tuple(tensor for tensor in tensors if not tensor.is_inference())  # inference tensors have no versions
     return _unsafe_preserve_version_counter(counted)
