@@ -1,10 +1,9 @@
-"""Events from inside a training process, for whoever records the run.
+"""Emits events from inside a training process, for a program that records the run.
 
 Each process appends events as JSON lines to `$NEURONTOP_EVENTS_DIR/<pid>.jsonl`; one `write` of a whole line to a file
-opened for appending, so threads and forks never tear a line. Emitting is never allowed to disturb the job: every
-failure is swallowed here, once and for all. Nor may it write to another file: what lies under the file's name must be a
-plain file of this user's with that one name, for a link could lead to any file and a pipe without a reader would stop
-the job.
+opened for appending, so threads and forks never tear a line. Emitting must never disturb the job, so every failure is
+swallowed here. Nor may it write to another file: the path must be a plain file of this user with only this name, since
+a link could lead to any file and a pipe without a reader would block the job.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ from neuron_top.plain_files import open_plain
 
 DIRECTORY = "NEURONTOP_EVENTS_DIR"
 OPERATORS_EMITTED = 64
-"""Kinds of operators that an event carries: enough to tell one graph from another."""
+"""How many kinds of operators an event carries: enough to tell graphs apart."""
 
 _torn: set[Path] = set()
-"""Files whose disk took the last line only in part: the next line begins on a line of its own."""
+"""Files whose last line was written only in part, for want of room; the next event must begin on a new line."""
 
 Emit = Callable[[Event], None]
-"""Something that takes events; `emit` is the real one."""
+"""A function that takes events, such as `emit`."""
 
 
 def emit(event: Event, environ: Mapping[str, str] = os.environ) -> None:
-    """Append `event`, stamped with the present time, or do nothing where nobody listens."""
+    """Append `event`, stamped with the present time, or do nothing if nobody records."""
     directory = environ.get(DIRECTORY)
     if not directory:
         return
@@ -56,11 +55,11 @@ def _check_ours(_: int, facts: os.stat_result) -> None:
 
 
 def rank(environ: Mapping[str, str] = os.environ) -> int | None:
-    """The rank this process was started as, None outside a distributed job."""
+    """The rank of this process; None outside a distributed job."""
     text = environ.get("RANK", "")
     return int(text) if text.isdecimal() else None
 
 
 def op_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """The commonest operators of a graph, as events carry them."""
+    """The commonest operators of a graph with their counts, as events carry them."""
     return dict(Counter(counts).most_common(OPERATORS_EMITTED))

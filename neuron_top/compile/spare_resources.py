@@ -1,4 +1,4 @@
-"""What this machine has to spare for one more compile: memory and idle cores."""
+"""Measures what this machine can spare for one more compile: memory and idle cores."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import psutil
 
 _CGROUP = Path("/sys/fs/cgroup")
 _SHORTEST_SECONDS, _LONGEST_SECONDS = 0.2, 2.0
-"""Between two looks. The kernel counts in hundredths of a second; what was idle long ago says nothing about now."""
+"""Seconds between two readings: the kernel counts in hundredths of a second, and old readings say nothing about now."""
 
 
 def available_bytes(cgroup: Path = _CGROUP) -> int:
-    """What the kernel says new programs can get, within the limit of our container if it has one."""
+    """Memory that new programs can get, according to the kernel and within the limit of our container if it has one."""
     machine = int(psutil.virtual_memory().available)
     limit, used = _number(cgroup / "memory.max"), _number(cgroup / "memory.current")
     if limit is None or used is None:
@@ -24,7 +24,7 @@ def available_bytes(cgroup: Path = _CGROUP) -> int:
 
 
 def resident_bytes(pids: Iterable[int]) -> int:
-    """Resident memory of these processes and their descendants; those that are gone count nothing."""
+    """Resident memory of these processes and their descendants; those that are gone count as 0."""
     total = 0
     for pid in pids:
         try:
@@ -41,7 +41,7 @@ def resident_bytes(pids: Iterable[int]) -> int:
 
 
 class IdleCores:
-    """Counts the idle cores among those that this process may use, whoever keeps the others busy."""
+    """Counts the idle cores among those that this process may use, whichever processes keep the others busy."""
 
     def __init__(self) -> None:
         self._cores = frozenset(os.sched_getaffinity(0))
@@ -49,11 +49,11 @@ class IdleCores:
 
     @property
     def cores(self) -> int:
-        """How many this process may use."""
+        """How many cores this process may use."""
         return len(self._cores)
 
     def lately(self) -> float:
-        """The mean number of idle cores since the last look; 0 where that is too short or too long ago to tell."""
+        """The mean number of idle cores since the last reading; 0 if that is too recent or too old to tell."""
         now, idle = time.monotonic(), self._idle_seconds()
         passed, unused = now - self._looked, idle - self._idle
         if passed < _SHORTEST_SECONDS:

@@ -1,1 +1,1 @@
-"""The process that compiles for a job, and the job's end of it."""
+"""The compile server, a process that compiles for a job, and the job's client for it."""

@@ -1,6 +1,6 @@
-"""The job's end of the compile server: start it on the first miss, send graphs, wait, cancel.
+"""The job's client of the compile server: starts it on the first miss, sends graphs, waits, cancels.
 
-Several threads may compile at once; a reader thread hands each reply to the one that waits for it.
+Several threads may compile at once; a reader thread hands each reply to the thread that waits for it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from neuron_top.compile.wrapper import compile_end
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
 
 _COMMAND = (sys.executable, "-P", "-m", "neuron_top.compile.server.server")
-"""-P: modules are found where the job finds its own, not in whatever folder it happens to work."""
+"""-P: modules are imported from where the job imports them, not from its working folder, whatever that is."""
 _WORK_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 _FOR_THE_JOB_ALONE = (
-    "TORCH_TRACE",  # of the job's frames
+    "TORCH_TRACE",  # a log of the job's frames
     # Whether the job keeps PyTorch's own caches. Set, they win over any setting, and PyTorch saves what they hold.
     "TORCHINDUCTOR_FX_GRAPH_CACHE",
     "TORCHINDUCTOR_AUTOGRAD_CACHE",
@@ -41,10 +41,10 @@ _FOR_THE_JOB_ALONE = (
 )
 _MODULES = "PYTHONPATH"
 _KERNELS = "TRITON_CACHE_DIR"
-"""PyTorch sets it when a process loads its first kernel. It is read by each compile, which has the job's."""
+"""PyTorch sets it when a process loads its first kernel. Each compile reads it, and gets the job's value."""
 _TEMPORARY = "/tmp"  # noqa: S108 (the C++ compiler's own default)
 _SERVER_ENDED = "server"
-"""Key of the answer that stands for one that never came: how the server ended."""
+"""Key of the reply that is made up if none comes because the server ended: how it ended."""
 
 
 class CompileClient:
@@ -61,17 +61,17 @@ class CompileClient:
         _clients.add(self)
 
     def start(self) -> None:
-        """Start the server now, so that it imports PyTorch while the caller goes on. Raises CompilerMissing."""
+        """Start the server now, so that it imports PyTorch while the caller continues. Raises CompilerMissing."""
         with self._lock:
             self._running()
 
     def hold(self, lock: Path, token: str) -> None:
-        """Tell the server of a lock that this process takes: killed, it gives it back. Raises CompilerMissing."""
+        """Tell the server of a lock of this process, to give it back if we are killed. Raises CompilerMissing."""
         with self._lock:
             self._write(self._running(), {"lock": str(lock), "token": token})
 
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
-        """Compile in a fork of the server; interrupted, the fork is killed.
+        """Compile in a fork of the server; on an interrupt the fork is killed.
 
         Raises CompileError, CompilerKilled, CompilerMissing, DiskFull or NotSerializable.
         """
@@ -96,16 +96,16 @@ class CompileClient:
             end_group(process)
 
     def let_go(self) -> None:
-        """In a forked child of the job: the server is the parent's, and so is what another thread held at the fork.
+        """Forget the server in a forked child of the job: the parent owns it, and all that other threads held.
 
-        The child's copies of the pipes are closed: a worker of a data loader would keep the server from noticing the
-        end of the parent's, and the parent would wait for it at its own end.
+        The child's copies of the pipes are closed: otherwise a worker of a data loader would keep the server from
+        noticing that the parent closed its end, and the parent, when it ends, would wait for the server.
         """
         process, self._process = self._process, None
         self._lock, self._waiting = threading.Lock(), {}
         for pipe in (process.stdin, process.stdout) if process is not None else ():
             if isinstance(pipe, (io.BufferedWriter, io.BufferedReader)):
-                pipe.raw.close()  # not flushed: a thread of the parent may have been about to write
+                pipe.raw.close()  # not flushed: at the fork, a thread of the parent may have been about to write
 
     def _send(self, task: CompileTask, began: Callable[[int], None]) -> tuple[int, Future[dict[str, Any]]]:
         reply: Future[dict[str, Any]] = Future()
@@ -124,7 +124,7 @@ class CompileClient:
                 self._write(self._process, {"id": number, "cancel": True})
         if waiting is not None:
             with contextlib.suppress(Exception):
-                waiting[0].result(timeout=5)  # its files are ours to remove only when the fork is gone
+                waiting[0].result(timeout=5)  # we may remove its files only when the fork is gone
 
     def _write(self, process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
         self._has_worked = True
@@ -135,7 +135,7 @@ class CompileClient:
             process.stdin.flush()
 
     def _running(self) -> subprocess.Popen[bytes]:
-        """The server, started if there is none (a forked child of the job has let the parent's go).
+        """The server; it is started if there is none (a forked child of the job has forgotten the parent's).
 
         PyTorch reads settings from the environment as it is imported: a server that has had no work yet is replaced
         where the job's environment has changed since.
@@ -154,7 +154,7 @@ class CompileClient:
         return process
 
     def _have_read(self, process: subprocess.Popen[bytes]) -> None:
-        """Start the thread that hands out replies; without one nobody would ever be answered."""
+        """Start the thread that hands out replies, without which no caller would get an answer."""
         reader = threading.Thread(
             target=self._read, args=(process, self._waiting), name="neurontop-compile", daemon=True
         )
@@ -172,9 +172,9 @@ class CompileClient:
         process: subprocess.Popen[bytes],
         waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]],
     ) -> None:
-        """Hand out replies until the server ends; whoever still waits then is told that it ended.
+        """Hand out replies until the server ends; callers that still wait are then told so.
 
-        A reply that is cut in its middle is an end, too.
+        A reply that is cut off counts as its end, too.
         """
         if process.stdout is None:
             raise AssertionError("the compile server is started with a pipe")
@@ -189,11 +189,11 @@ class CompileClient:
             end_group(process)
         process.stdout.close()
         status = process.wait()
-        with self._lock:  # whoever sends now either sees that the server has ended, or is among those that wait
+        with self._lock:  # a thread that sends now either sees that the server has ended, or is among those that wait
             left = list(waiting.values())
             waiting.clear()
             if process.stdin is not None:
-                with contextlib.suppress(OSError):  # a request that nobody took
+                with contextlib.suppress(OSError):  # a request that nobody read
                     process.stdin.close()
         for reply, _began in left:
             reply.set_result({_SERVER_ENDED: process.pid, "status": status, "log": ""})
@@ -210,14 +210,14 @@ def _let_go_all() -> None:
 os.register_at_fork(after_in_child=_let_go_all)
 
 
-@atexit.register  # of this module, not with each server: whoever uses a client registers later, and so is called sooner
+@atexit.register  # for the module, not for each server: users of a client register later, and so are called earlier
 def _close_all() -> None:
     for client in _clients:
         client.close()
 
 
 def _start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start it with SIGTERM blocked: ended together with the job, it tidies up first, however young it is."""
+    """Start the server with SIGTERM blocked: if it is ended with the job while it starts, it still cleans up first."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     try:
         return subprocess.Popen(
@@ -234,7 +234,7 @@ def _start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
 
 
 def _environment() -> dict[str, str]:
-    """The job's, with its own search path for modules and without what is for the job alone."""
+    """The job's environment, with its search path for modules and without what is for the job alone."""
     found = {name: value for name, value in os.environ.items() if name not in _FOR_THE_JOB_ALONE}
     return {**found, _MODULES: os.pathsep.join(_search_path())}
 
@@ -242,25 +242,25 @@ def _environment() -> dict[str, str]:
 def _search_path() -> Iterator[str]:
     """The job's search path for modules, behind Python's own library.
 
-    A script may have put a folder with a `queue.py` in front when it had imported Python's long since; the server would
-    import the script's. What is no text counts for nothing, to Python neither; what holds the separator cannot be
-    handed on, and would be taken for two other places.
+    A script may put a folder with a `queue.py` in front long after it has imported Python's; the server would import
+    the script's. Items that are not text are left out, as Python ignores them; so are paths that contain the separator,
+    which cannot be passed on and would be taken for two others.
     """
     library = sysconfig.get_path("stdlib")
     places: list[object] = [library, f"{library}/lib-dynload", *sys.path]
     for place in places:
         if place == "":
-            with contextlib.suppress(FileNotFoundError):  # the working folder was deleted: no module is found there
+            with contextlib.suppress(FileNotFoundError):  # the working folder was deleted, so it has no modules
                 yield str(Path.cwd())
         elif isinstance(place, str) and os.pathsep not in place:
             yield place
 
 
 def _differ(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Whether a server that was started with one of them may compile otherwise than one with the other.
+    """Whether servers that are started with these two environments may compile differently.
 
-    Places that installed packages add behind all others for themselves (setuptools does, whenever PyTorch imports it)
-    are no such difference.
+    Folders that installed packages append to the search path (setuptools does, whenever PyTorch imports it) do not
+    count.
     """
     aside = {_MODULES: "", _KERNELS: ""}
     if {**then, **aside} != {**now, **aside}:
@@ -319,7 +319,7 @@ def _outcome(answer: dict[str, Any], task: CompileTask) -> CompileOutcome:
 
 
 def _server_ended(pid: int, status: int, task: CompileTask) -> CompilerKilled:
-    """The server compiles nothing itself: whatever ended it, no graph did."""
+    """The error for an ended server. It compiles nothing itself, so the graph is not what ended it."""
     process = f"the compile server (process {pid})"
     if status < 0:
         return compile_end.killed(process, -status, task.module)
@@ -328,22 +328,22 @@ def _server_ended(pid: int, status: int, task: CompileTask) -> CompilerKilled:
 
 
 def _places(task: CompileTask) -> list[Path]:
-    """Where a compile writes: its outputs, Inductor's folder, temporary files of the C++ compiler."""
+    """The folders that a compile writes to: its outputs, Inductor's folder, temporary files of the C++ compiler."""
     kept = [task.dump] if task.dump else []
     return [*dict.fromkeys((*(path.parent for path in task.outputs.values()), *_work_folders(task), *kept))]
 
 
 def _work_folders(task: CompileTask) -> tuple[Path, Path]:
-    """Inductor's, and that of temporary files."""
+    """Inductor's folder, and the one for temporary files."""
     environ = _environ(task)
     temporary = environ.get("TMPDIR") or _TEMPORARY
     return Path(environ.get(_WORK_FOLDER) or temporary), Path(temporary)
 
 
 def _split_folder(task: CompileTask) -> Path | None:
-    """The folder, if any, that PyTorch's command for the C++ compiler names wrongly: it splits it as a shell does.
+    """The folder, if any, that PyTorch's command for the C++ compiler breaks: it splits the command as a shell does.
 
-    That is no fault of the graph: stored as its failure, it would keep everybody else from compiling it.
+    The graph is not at fault: stored as its failure, this would keep everybody else from compiling it.
     """
     return next((folder for folder in _work_folders(task) if not _is_one_word(str(folder))), None)
 
@@ -351,5 +351,5 @@ def _split_folder(task: CompileTask) -> Path | None:
 def _is_one_word(text: str) -> bool:
     try:
         return shlex.split(text) == [text]
-    except ValueError:  # an open quote
+    except ValueError:  # a quote is not closed
         return False

@@ -4,12 +4,12 @@ Run as `python -m neuron_top.compile.server.server <parent pid>` by `server.clie
 lines on standard input and output. A fork starts in milliseconds, and a crash, a kill or a canceled compile costs
 that fork alone. The server has one thread and never compiles itself, so its forks start clean.
 
-It ends with its parent, whatever ends that one: end of file on standard input, or the parent's pid gone (an inherited
-pipe end can outlive the job). It then kills what still compiles and removes the temporary files of all compiles and
-every entry lock that the job reported, so that a killed job leaves nothing behind, also when both are ended at once, or
-before PyTorch is imported here. Terminal signals are the job's to handle, not ours.
+It ends with its parent, whatever ends the parent: it notices the end of standard input, or that the parent's pid is
+gone (an inherited pipe end can outlive the job). It then kills running compiles and removes the temporary files of all
+compiles and every entry lock that the job reported. So a killed job leaves nothing behind, even if both are ended at
+once, or before PyTorch is imported here. Terminal signals are the job's to handle, not ours.
 
-What a fork says and what it found out come back through pipes: on a disk that its compile fills up both would be lost.
+Output and results of a fork come back through pipes: on a disk that its compile fills up both would be lost.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ COMPILE_ERROR = 70
 NOT_SERIALIZABLE = 71
 """Exit status of a fork that could not load the graph or save its code: the job compiles it itself then."""
 NOT_THE_GRAPHS_FAULT = 72
-"""Exit status of a fork that may not compile: its graph file was changed, or Inductor's folder is not to be trusted."""
+"""Exit status of a fork that must not compile: its graph file was changed, or Inductor's folder cannot be trusted."""
 NO_FORK = "Cannot fork"
-"""What the log of a compile says that could not even begin, before the reason."""
+"""Start of the log of a compile that could not even begin; the reason follows."""
 _PARENT_POLL_SECONDS, _WARM_UP_POLL_SECONDS = 1.0, 0.2
 _LAST_WORDS_SECONDS = 2.0
 _LARGEST_RESULT = 1 << 20
@@ -66,7 +66,7 @@ class _Compile:
             os.killpg(self.pid, signal.SIGKILL)
 
     def reply(self, status: int, peak_rss_bytes: int) -> dict[str, Any]:
-        """The answer to the request, from the fork's exit status and what it wrote into its pipes."""
+        """The reply to the request, from the fork's exit status and what it wrote into its pipes."""
         log, result = text_of(self.log.drain()), self.result.drain()
         return {
             "id": self.request["id"],
@@ -78,7 +78,7 @@ class _Compile:
         }
 
     def written(self) -> list[Path]:
-        """What the compile writes, for the job to publish."""
+        """The files that the compile writes for the job to publish."""
         return [Path(path) for path in self.request["outputs"].values()]
 
 
@@ -98,7 +98,7 @@ class Server:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def serve(self) -> None:
-        """Until end of input or the parent's end."""
+        """Serve until the end of input or of the parent."""
         self._send({"ready": os.getpid()})
         while os.getppid() == self._parent and self._turn():
             pass
@@ -143,7 +143,7 @@ class Server:
             outputs += [ChildOutput(_LARGEST_RESULT)]
             arrange = die_with_parent()
             pid = os.fork()
-        except OSError as problem:  # no process, file or memory to be had: this compile's bad luck, not the server's
+        except OSError as problem:  # no process, file or memory available: only this compile fails, not the server
             for output in outputs:
                 output.child_started()
                 output.drain()
@@ -155,7 +155,7 @@ class Server:
         for output in (log, result):
             output.child_started()
         with contextlib.suppress(OSError):
-            os.setpgid(pid, pid)  # the fork does it too: whoever comes first
+            os.setpgid(pid, pid)  # the fork does it too; the first call counts
         self._running[pid] = _Compile(request, pid, log, result)
         compiles_at_once.tell(len(self._running))
         self._send({"id": request["id"], "began": pid})
@@ -164,7 +164,7 @@ class Server:
         for pid, compile_ in list(self._running.items()):
             done, status, usage = os.wait4(pid, os.WNOHANG)
             if done:
-                compile_.kill()  # tools that outlived it
+                compile_.kill()  # tools that outlived the fork
                 self._written += self._running.pop(pid).written()
                 compiles_at_once.tell(len(self._running))
                 self._send(compile_.reply(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024))
@@ -176,7 +176,7 @@ class Server:
                 data = data[os.write(self._replies, data) :]
 
     def end(self) -> None:
-        """End what compiles; remove what it wrote and the locks that the job may have held."""
+        """End all compiles; remove what they wrote and the locks that the job may have held."""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         for pid, compile_ in self._running.items():
             compile_.kill()
@@ -189,10 +189,10 @@ class Server:
                 protocol.release(EntryFolder.at(Path(lock).parent), Path(lock).name, token)
 
     def _read_last_words(self) -> bool:
-        """What the job wrote and nobody read yet reports locks; its compiles are not begun any more.
+        """Read the job's remaining requests: locks are noted, compiles are not begun any more.
 
-        A job that was ended together with us may be about to write: its pipe closes with it. Gives whether it is gone;
-        of a living one the locks are its own business.
+        A job that was ended together with us may still be about to write; its pipe closes when it ends. Returns whether
+        the job is gone; one that lives gives its locks back itself.
         """
         gone = os.getppid() != self._parent
         while select.select([self._requests], [], [], _LAST_WORDS_SECONDS)[0]:
@@ -208,7 +208,7 @@ class Server:
 
 
 def _be_the_fork(request: dict[str, Any], log: int, result: int, arrange: Any, closing: tuple[int, ...]) -> None:
-    """The life of a fork; never returns into the server's loop."""
+    """Run the compile in the fork and exit; never returns to the server's loop."""
     status = COMPILE_ERROR
     try:
         arrange()
@@ -269,7 +269,7 @@ def _compile(request: dict[str, Any], result: int) -> int:
 
 
 def _redirect(log: int) -> None:
-    """Standard output and error into the compile's own log."""
+    """Send standard output and error to the compile's own log."""
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
@@ -279,9 +279,9 @@ def _redirect(log: int) -> None:
 
 @contextlib.contextmanager
 def _ending_with(parent: int, requests: int) -> Iterator[None]:
-    """While the block imports and prepares, and reads no requests, the parent's end and that of requests end it."""
+    """Within the block, which prepares and reads no requests, end when the parent ends or the requests do."""
     hung_up = select.poll()
-    hung_up.register(requests, 0)  # no event but the end of the pipe
+    hung_up.register(requests, 0)  # only the end of the pipe is an event
 
     def look(*_: Any) -> None:
         if os.getppid() != parent or hung_up.poll(0):
@@ -297,13 +297,13 @@ def _ending_with(parent: int, requests: int) -> Iterator[None]:
 
 
 def _get_ready() -> None:
-    """What forks inherit. Where a test program finds no room, the machine seems to have no vector instructions: then
-    each fork looks for itself."""
+    """Prepare what forks inherit. If a test program finds no room, the machine seems to have no vector instructions;
+    then each fork tests for itself."""
     from neuron_top.compile.graphs.inductor_compile import warm_up
     from neuron_top.errors import CacheUnusable, RefusedForSafety
 
     remove_dead(usual_places())
-    # A full disk, or a folder of a stranger's: each fork says so itself, in its own log.
+    # A full disk, or a folder that belongs to somebody else: each fork reports it in its own log.
     try:
         warm_up()
     except (OSError, CacheUnusable, RefusedForSafety):
@@ -318,7 +318,7 @@ def _get_ready() -> None:
 
 
 def main() -> None:
-    """Take the protocol's descriptors out of reach of prints, import PyTorch, serve."""
+    """Move the protocol's descriptors out of reach of prints, import PyTorch, serve."""
     parent = int(sys.argv[1])
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -330,10 +330,10 @@ def main() -> None:
     server = Server(parent, requests, replies)
     status = 0
     try:
-        signal.pthread_sigmask(signal.SIG_SETMASK, [])  # SIGTERM by `server.client`, others perhaps by the job
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])  # `server.client` blocks SIGTERM, the job perhaps others
         with _ending_with(parent, requests), without_gc():
             _get_ready()
-            gc.freeze()  # a fork that looks for garbage would copy all that was imported
+            gc.freeze()  # a garbage collection in a fork would copy the pages of all that was imported
         server.serve()
     except Exception:  # noqa: BLE001 (it is printed, and ends this process)
         traceback.print_exc()
@@ -343,7 +343,7 @@ def main() -> None:
         with contextlib.suppress(OSError):  # the job may be gone
             sys.stdout.flush()
             sys.stderr.flush()
-        os._exit(status)  # the job waits for this end, and Python takes most of a second to take PyTorch apart
+        os._exit(status)  # the job waits for this process to end, and Python takes most of a second to finalize PyTorch
 
 
 if __name__ == "__main__":
