@@ -29,17 +29,17 @@ FOLDER = "agent"
 
 
 class AgentRuns(SpoolUnusable):
-    """Another agent of this node and job runs, with the same state folder."""
+    """Another agent of this node and job is running with the same state folder."""
 
 
 def spool_path(settings: Settings, node: str, job: str) -> Path:
-    """Where an agent of this node and job keeps what waits: one file, whatever the names hold."""
+    """The spool file of an agent of this node and job: one file name, whatever characters the names contain."""
     name = hashlib.sha256(f"{node}\0{job}".encode()).hexdigest()[:16]
     return settings.state_path / FOLDER / f"{name}.db"
 
 
 class Agent:
-    """Folds, spools and ships what a feed reports, until stopped."""
+    """Folds, spools and ships the events of a feed until stopped."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Agent:
 
     @property
     def address(self) -> str:
-        """Where the agent answers; "" nowhere."""
+        """The address where the agent answers; "" if it does not."""
         return self._node.address
 
     @address.setter
@@ -85,11 +85,11 @@ class Agent:
         self._node.address = address
 
     def notes(self) -> dict[str, int]:
-        """What waits to be shipped, and what was dropped."""
+        """Counts of what waits to be shipped, and of what was dropped."""
         return {**self.spool.notes(), AgentCount.DROPPED_EVENTS: self._sink.dropped}
 
     def start(self) -> None:
-        """Begin; the feed is started by its owner."""
+        """Start the agent; the owner of the feed starts the feed."""
         self._look()
         self._ticker.start()
         self.shipper.start()
@@ -97,13 +97,13 @@ class Agent:
             self._answering.start()
 
     def wait(self, stop: threading.Event) -> None:
-        """Until `stop` is set, or the database refuses this node. Raises NodeNameTaken."""
+        """Wait until `stop` is set, or the database refuses this node. Raises NodeNameTaken."""
         while not stop.wait(1.0):
             if self.shipper.refused is not None:
                 raise self.shipper.refused
 
     def close(self, seconds: float = 10.0) -> bool:
-        """Commit and ship what the feed reported last, once its owner has stopped it; whether all of it arrived.
+        """Commit and ship the last events, once the feed's owner has stopped it; returns whether all arrived.
 
         A change that is carried out is finished; a database that does not answer is given up after `seconds`.
         """
@@ -113,7 +113,7 @@ class Agent:
         self._ticker.join()
         now = time.time()
         stopped = AgentStopped(node=self._node.name, at=now, source="agent")
-        self.feed.read(lambda run, _now: run.apply(stopped))  # the last heartbeat says how the job ended
+        self.feed.read(lambda run, _now: run.apply(stopped))  # so that the last heartbeat says how the job ended
         self._sink.emit(stopped)
         is_kept = self._sink.close(now)
         arrived = self.shipper.stop(seconds) and is_kept
@@ -129,11 +129,11 @@ class Agent:
         return arrived
 
     def _end_part(self, now: float, seconds: float) -> None:
-        """Say that this node's part of the job has ended, with the exit status where one was seen."""
+        """Report that this node's part of the job has ended, with the exit status if one was seen."""
         code = self.feed.read(lambda run, _now: run.job.exit_code)
         giving_up = threading.Timer(seconds, self._store.end)
         giving_up.start()
-        with suppress(StoreUnusable):  # the database went away this moment; that the agent stopped is in its events
+        with suppress(StoreUnusable):  # the database just went away; the agent's events say that it stopped
             self._store.end_job(self._node.name, self.spool.id, self._node.job, now, code)
         giving_up.cancel()
 
@@ -150,7 +150,7 @@ class Agent:
 
 
 def _only_one(path: Path) -> int:
-    """The lock of a spool, held as long as this process lives."""
+    """Take the lock of a spool, which is held as long as this process lives."""
     private_files.make_folder(path.parent.parent)
     private_files.make_folder(path.parent)
     number = private_files.open_file(path, os.O_RDWR)

@@ -1,8 +1,8 @@
-"""The thread of an agent that answers operators: plans what they ask for, carries out once what they confirmed, undoes.
+"""The agent's thread that answers operators: plans what they ask for, carries out confirmed plans once, undoes them.
 
-A plan stays on this node, in a file; the database carries its words. An intent is taken before it is carried out, and
-one that is found taken, by another process than this, was cut off by a kill: what the journal says of it is reported,
-and nothing is begun again.
+A plan stays on this node, in a file; the database carries its words. An intent is taken before it is carried out. One
+that another process has taken was cut off by a kill: the agent reports what the journal says about it, and begins
+nothing again.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from neuron_top.store.postgres.fleet import FleetStore
 IDLE_SECONDS = 5.0
 BUSY_SECONDS = 0.5
 BUSY_LOOKS = 120
-"""After an intent the next one, its confirmation, is looked for more often, so many times."""
+"""After an intent, this many polls are more frequent, as its confirmation will follow."""
 _FOLDER = "intents"
 _NOT_BEGUN = "the connection to the database broke as it was begun, and nothing was done"
 _OPEN = (IntentState.ASKED, IntentState.CONFIRMED, IntentState.TAKEN, IntentState.UNDO, IntentState.UNDOING)
 
 
 class Acts(Protocol):
-    """What changes the caches of this node."""
+    """The actions that change the caches of this node."""
 
     def plan(self, asked: dict[str, object]) -> tuple[dict[str, object], bytes]:
-        """What it would do, in words, and the plan itself."""
+        """What an intent would do, in words, and the plan itself."""
 
     def execute(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
-        """Carry out what was planned."""
+        """Execute the plan."""
 
     def found_after_kill(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
-        """What a killed execution had done."""
+        """What an execution had done when it was killed."""
 
     def undo(self, asked: dict[str, object], done: dict[str, object]) -> dict[str, object]:
-        """Bring back what was taken."""
+        """Restore what the plan took away."""
 
 
 class _Outcome(NamedTuple):
-    """What is reported of an intent."""
+    """The report about an intent."""
 
     before: IntentState
     after: IntentState
@@ -57,7 +57,7 @@ class _Outcome(NamedTuple):
 
 
 class IntentWorker:
-    """Answers until stopped; of several agents of a node one does."""
+    """Answers intents until stopped; if a node has several agents, only one of them answers."""
 
     def __init__(self, store: FleetStore, node: str, state: Path, acts: Acts, warn: Callable[[str], None]) -> None:
         """`state`: the state folder of this user."""
@@ -78,18 +78,18 @@ class IntentWorker:
         self._thread.start()
 
     def begin_nothing(self) -> None:
-        """Take no more intents: the agent is ending."""
+        """Take no more intents, as the agent is ending."""
         self._stopping.set()
 
     def stop(self, seconds: float) -> None:
-        """End; what is being carried out is finished first. A database that does not answer is waited for so long at
-        most: whoever ends the store ends that wait."""
+        """Stop; a plan that is being carried out is finished first. A database that does not answer is waited for at
+        most this long; whoever ends the store ends the wait."""
         self.begin_nothing()
         self._thread.join(seconds)
         is_acting = self._acting.locked()
         with self._acting:
             self._is_left = True
-        if is_acting:  # it has something to report now
+        if is_acting:  # it will have something to report
             self._thread.join(seconds)
         if self._lock is not None:
             os.close(self._lock)
@@ -185,8 +185,8 @@ class IntentWorker:
         return _Outcome(IntentState.UNDOING, after, result)
 
     def _begin(self, intent: Intent, not_begun: _Outcome, act: Callable[[], _Outcome]) -> None:
-        """Take it, so that no other process does, then act and report. `not_begun`: reported where the database took
-        it, and went away before it said so."""
+        """Take an intent, so that no other process does, then act and report. `not_begun`: reported where the database
+        took it, and went away before it said so."""
         self._outcomes[intent.id] = not_begun
         if not self._store.intents.move(intent.id, intent.state, not_begun.before):
             del self._outcomes[intent.id]
@@ -198,7 +198,7 @@ class IntentWorker:
         self._report(intent, outcome)
 
     def _report(self, intent: Intent, outcome: _Outcome) -> None:
-        """Report what became of it; a database that is away is told at a later look."""
+        """Report the outcome; if the database is away, this is repeated at a later poll."""
         self._outcomes[intent.id] = outcome
         self._store.intents.move(intent.id, *outcome)
         del self._outcomes[intent.id]

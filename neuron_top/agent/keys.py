@@ -13,14 +13,14 @@ from neuron_top.parsers.hlo_program import Program
 from neuron_top.store.fleet_records import NodeKey
 
 GONE = "gone"
-"""State of an entry that was there before."""
+"""The state reported for an entry that is gone."""
 READ_BYTES = 2 * 1024**2
-"""Graphs that are read at a time, of those that were compiled here: a megabyte takes a fifth of a second."""
+"""Bytes of graphs compiled here that are read at a time: a megabyte takes a fifth of a second."""
 _UNREAD = Program("", {})
 
 
 class KeyIndex:
-    """Remembers what was sent of each root. Reads disks: not for an event loop."""
+    """Remembers what was sent about each root. Reads disks, so do not call it in an event loop."""
 
     def __init__(self, node: str, state: Path) -> None:
         self._node, self._state = node, state
@@ -32,12 +32,12 @@ class KeyIndex:
         """Bytes of graphs that may still be read this time."""
 
     def known(self, rows: Iterable[NodeKey]) -> None:
-        """An earlier agent of this node sent these. Those of a root that this one meets may have changed since."""
+        """Take over rows that an earlier agent of this node sent; those of a root seen here may have changed since."""
         for row in rows:
             self._known.setdefault(row.root, []).append(row)
 
     def changes(self, roots: Collection[str], compiled: Collection[str] = ()) -> list[NodeKey]:
-        """Rows that differ from those that were sent; `sent` says that they arrived.
+        """Rows that differ from those that were sent; call `sent` once they have arrived.
 
         `compiled`: keys that this node compiled in its job. Their graphs are read, some of them each time.
         """
@@ -56,13 +56,13 @@ class KeyIndex:
         ]
 
     def sent(self, rows: Iterable[NodeKey]) -> None:
-        """These arrived."""
+        """Note that these rows arrived."""
         self._sent.update({(row.root, row.key): row for row in rows})
 
     def _rows(self, root: str, now: float, compiled: Collection[str]) -> Iterable[NodeKey]:
         try:
             entries = catalog.open_root(root, self._state).entries
-        except NothingToShow:  # removed since it was met: its entries are gone with it
+        except NothingToShow:  # the root was removed, and its entries with it
             return
         for entry in entries:
             program = self._program(root, entry) if entry.module in compiled else _UNREAD
@@ -79,7 +79,7 @@ class KeyIndex:
             )
 
     def _program(self, root: str, entry: Entry) -> Program:
-        """What its graph computes: read once, as a key stands for one graph; at least one each time."""
+        """Digest of what an entry's graph computes, read once, as a key stands for one graph; at least one per call."""
         place = root, entry.module
         if place not in self._programs:
             size = entry.graph_bytes

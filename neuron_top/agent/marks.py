@@ -1,9 +1,9 @@
 """Recognizes events that an earlier process of the agent has sent: a new process reads the logs from their beginning
 again.
 
-A line's events are known by where the line begins. An event may come later than one of a younger line, and a pause in
-the log may end it earlier, so the newest places are remembered one by one. What carries no place (a side channel, a
-trace) is counted.
+Events of a log are identified by the position where their line begins. An event may arrive after one of a later line,
+and a pause in the log may complete it earlier than in the last reading, so the newest positions are remembered one by
+one. Events without a position (of a side channel, a trace) are counted.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from neuron_top.events import (
 )
 
 WINDOW_BYTES = 64 * 1024
-"""How far behind the newest place an event may still come."""
+"""How far before the newest position an event may still arrive."""
 
 
 class _Mark(msgspec.Struct):
-    """What was reported of one source."""
+    """What was reported from one source."""
 
     file: str = ""
-    """Device and inode of a log, so that another file of its name begins anew."""
+    """Device and inode of a log, so that another file under its name starts from the beginning."""
     end: int = -1
-    """The farthest place of an event."""
+    """The largest position of an event."""
     recent: list[tuple[int, str]] = []
-    """Places and kinds of those in the window."""
+    """Positions and kinds of the events in the window."""
     counted: int = 0
-    """Events without a place."""
+    """Number of events without a position."""
 
 
 class ReadingMarks:
-    """Separates events that are new from those that were sent before this agent started."""
+    """Tells new events from those that were sent before this agent started."""
 
     def __init__(self, stored: dict[str, bytes]) -> None:
-        """`stored`: as `changed` gave them."""
+        """`stored`: marks as `changed` returned them."""
         self._known = {source: msgspec.json.decode(data, type=_Mark) for source, data in stored.items()}
         self._known = {source: mark for source, mark in self._known.items() if _is_same_file(source, mark)}
         self._left = {source: Counter(mark.recent) for source, mark in self._known.items()}
@@ -56,7 +56,7 @@ class ReadingMarks:
         self._changed: set[str] = set()
 
     def is_new(self, event: AnyEvent) -> bool:
-        """Whether it was not reported before; ask once for each event, in their order."""
+        """Whether an event was not reported before; call this once for each event, in order."""
         known = self._known.get(event.source)
         if known is None or isinstance(event, OutputGrew):
             return True
@@ -91,11 +91,11 @@ class ReadingMarks:
             mark.recent = [place for place in mark.recent if place[0] >= mark.end - WINDOW_BYTES]
 
     def changed(self) -> dict[str, bytes]:
-        """Marks that moved since they were asked for; `kept` says that they are safe."""
+        """Marks that moved since the last call; call `kept` once they are stored."""
         return {source: msgspec.json.encode(self._marks[source]) for source in self._changed}
 
     def kept(self) -> None:
-        """What `changed` gave was stored."""
+        """Note that the marks returned by `changed` were stored."""
         self._changed.clear()
 
     def _mark(self, source: str) -> _Mark:
@@ -112,7 +112,7 @@ class ReadingMarks:
 
 
 def _is_repeatable(event: AnyEvent) -> bool:
-    """Whether it is read again, in the same order, when its source is read from the beginning."""
+    """Whether an event comes again, in the same order, when its source is read from the beginning."""
     return isinstance(event, CompileFamily | TorchTraceFamily | RunStarted | RunFinished)
 
 
@@ -121,7 +121,7 @@ def _is_same_file(source: str, mark: _Mark) -> bool:
 
 
 def _file_of(source: str, at_least: int = 0) -> str:
-    """Device and inode of a log; "" where there is no such file, or it is shorter than what was read of it."""
+    """Device and inode of a log; "" if there is no such file, or it is shorter than what was read from it."""
     if not source.startswith("log:"):
         return ""
     try:

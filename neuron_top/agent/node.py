@@ -1,4 +1,4 @@
-"""This node as its agent knows it: names, attributes, the run that its feed adds up, and what it does now."""
+"""The agent's view of its node: names, attributes, the run that its feed adds up, and its current activity."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from neuron_top.views.rank_steps import heartbeat_rows
 
 ATTRIBUTES_SECONDS = 60.0
 OFFSET_STEP = 0.05
-"""Seconds by which a clock must have moved to be reported again."""
+"""Seconds by which a clock must have moved for it to be reported again."""
 
 
 View = TypeVar("View")
 
 
 class Readable(Protocol):
-    """What adds up a node's events."""
+    """Anything that adds up a node's events."""
 
     def read(self, view: Callable[[Run, float], View]) -> View:
-        """`view(run, now)` while no event is applied."""
+        """Return `view(run, now)`, during which no event is applied."""
 
 
 class Node:
-    """What the shipper asks (see `shipper.Here`)."""
+    """Answers the shipper's requests about this node (see `shipper.Here`)."""
 
     def __init__(
         self, who: Identity, job: str, feed: Readable, sink: Callable[[], SpoolSink | None], settings: Settings
@@ -62,7 +62,7 @@ class Node:
         self._looked = float("-inf")
         self._offset: float | None = None
         self._compiles_sent: set[tuple[str, float]] = set()
-        if instance_metadata.on_ec2():  # beside: where nobody answers it takes a moment
+        if instance_metadata.on_ec2():  # in a thread: without an answer it takes a moment
             threading.Thread(target=self._ask, name="instance metadata", daemon=True).start()
 
     def _ask(self) -> None:
@@ -70,7 +70,7 @@ class Node:
         self._looked = float("-inf")
 
     def describe(self) -> None:
-        """Look at the node's attributes where that was long ago; a change is reported."""
+        """Read the node's attributes again if that was long ago; a change is reported."""
         if time.monotonic() - self._looked < ATTRIBUTES_SECONDS:
             return
         self._looked = time.monotonic()
@@ -81,7 +81,7 @@ class Node:
             sink.emit(NodeDescribed(node=self.name, at=time.time(), source="agent", attributes=found))
 
     def record(self, offset: float | None) -> NodeRecord:
-        """The node as it is described."""
+        """The description of the node."""
         self.describe()
         return NodeRecord(
             node=self.name,
@@ -94,39 +94,39 @@ class Node:
         )
 
     def now(self, notes: Mapping[str, int], offset: float | None) -> NodeNow:
-        """What it does now."""
+        """The node's current activity."""
         sink = self._sink()
         all_notes = {**notes, AgentCount.DROPPED_EVENTS: sink.dropped if sink is not None else 0}
         found = self._feed.read(lambda run, now: node_now(run, now, self.name, self.job, all_notes, offset))
         return msgspec.structs.replace(found, address=self.address, version=__version__)
 
     def waits(self) -> list[WaitRecord]:
-        """Who waits for whom."""
+        """The waits of its ranks for other ranks' compiles."""
         return self._feed.read(lambda run, now: list(waits_of(run, now, self.name, self.job)))
 
     def compiles(self) -> list[CompileRecord]:
-        """Compiles whose time was measured, of which `compiles_sent` was not reported yet."""
+        """Measured compiles that were not sent yet (see `compiles_sent`)."""
         measured = self._feed.read(lambda run, _now: measured_compiles(run, self.name, self.job))
         return [one for one in measured if (one.module, one.finished) not in self._compiles_sent]
 
     def compiles_sent(self, records: list[CompileRecord]) -> None:
-        """These arrived."""
+        """Note that these arrived."""
         self._compiles_sent.update((one.module, one.finished) for one in records)
 
     def keys_known(self, rows: list[NodeKey]) -> None:
-        """These the database has of an earlier agent of this node."""
+        """Take over the rows that the database has from an earlier agent of this node."""
         self._index.known(rows)
 
     def keys(self) -> list[NodeKey]:
-        """What changed in its caches."""
+        """The changes in its caches."""
         return self._index.changes(*self._feed.read(lambda run, now: (list(run.caches.roots), compiled_keys(run))))
 
     def keys_sent(self, rows: list[NodeKey]) -> None:
-        """These arrived."""
+        """Note that these arrived."""
         self._index.sent(rows)
 
     def clock_measured(self, offset: float) -> None:
-        """Its clock is so far ahead of the database's: sent where it moved."""
+        """Note how far the node's clock is ahead of the database's; sent if it moved."""
         sink = self._sink()
         if sink is not None and (self._offset is None or abs(offset - self._offset) > OFFSET_STEP):
             self._offset = offset
@@ -134,12 +134,12 @@ class Node:
 
 
 def compiled_keys(run: Run) -> frozenset[str]:
-    """Keys that were compiled there, or are."""
+    """Keys that were compiled on the node, or are being compiled."""
     return frozenset(graph.module for graph in run.compiles.graphs.values() if graph.module and any(graph.attempts))
 
 
 def node_now(run: Run, now: float, node: str, job: str, notes: dict[str, int], offset: float | None) -> NodeNow:
-    """The newest samples, added up over the node's cores, and where its part of the job stands."""
+    """The newest samples, added up over the node's cores, and the state of its part of the job."""
     rows = [row for row in core_rows(run, now) if not row.stale]
     cores = {metric.name: [metric.value(row) for row in rows] for metric in CORE_METRICS}
     known = {name: values for name, values in cores.items() if any(value is not None for value in values)}
@@ -163,7 +163,7 @@ def node_now(run: Run, now: float, node: str, job: str, notes: dict[str, int], o
 
 
 def waits_of(run: Run, now: float, node: str, job: str) -> Iterator[WaitRecord]:
-    """A row for each graph that processes here waited or wait for, with who holds its lock where the cache tells."""
+    """A row for each graph that processes here waited or wait for, with its lock's holder if the cache knows it."""
     for graph in run.compiles.graphs.values():
         waiting = [(worker, wait) for worker in graph.workers.values() for wait in worker.waits if wait.start]
         if not waiting or graph.module is None:

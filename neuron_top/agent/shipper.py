@@ -1,6 +1,6 @@
-"""The thread that ships the batches of the spool, in order and each once, and a heartbeat with the newest samples.
+"""The thread that ships the spool's batches, in order and each once, and a heartbeat with the newest samples.
 
-A database that cannot be reached is tried again, ever more seldom; what is not shipped stays in the spool.
+A database that cannot be reached is tried again at growing intervals; unshipped batches stay in the spool.
 """
 
 from __future__ import annotations
@@ -31,46 +31,46 @@ MOST_BATCHES = 64
 
 
 class Here(Protocol):
-    """What the shipper asks of its node."""
+    """What the shipper needs to know about its node."""
 
     @property
     def name(self) -> str:
-        """The node's."""
+        """The node's name."""
 
     @property
     def job(self) -> str:
-        """The job's."""
+        """The job's id."""
 
     def record(self, offset: float | None) -> NodeRecord:
-        """The node as it is described."""
+        """The description of the node."""
 
     def now(self, notes: Mapping[str, int], offset: float | None) -> NodeNow:
-        """What it does now."""
+        """The node's current activity."""
 
     def waits(self) -> list[WaitRecord]:
-        """Who waits for whom."""
+        """The waits of its ranks for other ranks' compiles."""
 
     def compiles(self) -> list[CompileRecord]:
         """Measured compiles that were not sent yet."""
 
     def compiles_sent(self, records: list[CompileRecord]) -> None:
-        """These arrived."""
+        """Note that these arrived."""
 
     def keys_known(self, rows: list[NodeKey]) -> None:
-        """These the database has of an earlier agent of this node."""
+        """Take over the rows that the database has from an earlier agent of this node."""
 
     def keys(self) -> list[NodeKey]:
-        """What changed in its caches."""
+        """The changes in its caches."""
 
     def keys_sent(self, rows: list[NodeKey]) -> None:
-        """These arrived."""
+        """Note that these arrived."""
 
     def clock_measured(self, offset: float) -> None:
-        """Its clock is so far ahead of the database's."""
+        """Note how far the node's clock is ahead of the database's."""
 
 
 class Shipper:
-    """Ships until stopped. `refused` is set where another machine has the node's name."""
+    """Ships until stopped. `refused` is set if another machine has the node's name."""
 
     def __init__(self, store: FleetStore, spool: Spool, here: Here, warn: Callable[[str], None], title: str) -> None:
         self._store, self._spool, self._here, self._warn, self._title = store, spool, here, warn, title
@@ -96,7 +96,7 @@ class Shipper:
         self._thread.start()
 
     def stop(self, seconds: float = 10.0) -> bool:
-        """Ship what there is, for so long at most, then end; whether all of it arrived."""
+        """Ship what there is, within this time, then end; returns whether all of it arrived."""
         self._stopping.set()
         self._thread.join(seconds)
         return not self._thread.is_alive() and not self._spool.batches(self._mark or 0, 1)
@@ -119,7 +119,7 @@ class Shipper:
             return False
         except (NeuronTopError, sqlite3.Error) as problem:
             self._failed()
-            if type(problem) not in self._reported:  # once an outage; the first may be but what follows from another
+            if type(problem) not in self._reported:  # once per outage, by type: one error may follow from another
                 self._reported.add(type(problem))
                 self._warn(f"{problem}; events wait in {self._spool.path}")
             return False
@@ -134,8 +134,8 @@ class Shipper:
         return True
 
     def _failed(self) -> None:
-        """Begin anew, on another connection, and later each time: after a failover the old one may lead to a server
-        that takes nothing any more."""
+        """Connect again, after a longer pause each time: after a failover the old connection may lead to a server that
+        no longer accepts writes."""
         self._store.close()
         self._mark, self._record, self.is_reached = None, None, False
         self._pause = min(LONGEST_PAUSE, max(1.0, 2 * self._pause))
@@ -147,7 +147,7 @@ class Shipper:
         while batches := self._spool.batches(self._mark or 0, MOST_BATCHES):
             self._mark = self._store.ship(self._here.name, self._spool.id, batches)
             self._forget(self._mark)
-            # What waited for an outage to end may take minutes: the node is not silent meanwhile.
+            # Shipping what has gathered in an outage may take minutes; the node must not count as silent meanwhile.
             if not self._stopping.is_set() and self._is_due("beat", BEAT_SECONDS):
                 self._beat()
         if self._is_due("beat", BEAT_SECONDS):
@@ -160,8 +160,8 @@ class Shipper:
             self._here.keys_sent(rows)
 
     def _first_words(self) -> None:
-        """At the start and after every outage: register the node, and ask which batches of its spool the database
-        has."""
+        """Register the node and ask which batches of its spool the database has; at the start and after every
+        outage."""
         self._measure_clock()
         self._describe()
         self._store.open_job(self._here.job, name=self._title, started=time.time())

@@ -23,16 +23,16 @@ from neuron_top.run.fold import Fold
 
 COMMIT_SECONDS = 1.0
 MOST_HELD = 50_000
-"""Events kept in memory while the disk is full; more only of those that are never dropped."""
+"""The most events kept in memory while the disk is full, apart from those that are never dropped."""
 STAY_HERE = CoresSampled | HostSampled | NeuronProcessesSampled | WorkerMemoryReported | CoreCountersRead
-"""Samples of each second: `/metrics` has them, and the newest go with the heartbeat."""
+"""Samples taken each second, which are not spooled: `/metrics` has them, and the heartbeat the newest."""
 
 
 class SpoolSink:
-    """Keeps what a feed reports; an `EventSink`. `tick` it about once a second."""
+    """Puts the events of a feed into the spool; an `EventSink`. Call `tick` about once a second."""
 
     def __init__(self, spool: Spool, run: str, warn: Callable[[str], None]) -> None:
-        """`run`: the job that the events belong to. `warn` takes what goes wrong, once."""
+        """`run`: the job that the events belong to. `warn` is called once for each problem."""
         self._spool, self._run, self._warn = spool, run, warn
         self._fold, self._marks = Fold(), ReadingMarks(spool.marks())
         self._unsaved: list[AnyEvent] = spool.pending()
@@ -48,25 +48,25 @@ class SpoolSink:
         """Set when there is something new to ship."""
 
     def append(self, events: Sequence[AnyEvent], now: float) -> None:
-        """Take events of the feed, in order."""
+        """Add events of the feed, in order."""
         with self._lock:
             for event in events:
                 self._take(event, now)
             self._step(now)
 
     def emit(self, event: AnyEvent) -> None:
-        """Take an event of the agent itself."""
+        """Add an event of the agent itself."""
         with self._lock:
             self._unsaved.append(event)
             self._dirty = True
 
     def tick(self, now: float) -> None:
-        """Time has passed."""
+        """Do what is due as time passes: fold, commit."""
         with self._lock:
             self._step(now)
 
     def close(self, now: float) -> bool:
-        """The feed has ended: commit all there is; whether there was room for it."""
+        """Commit everything at the end of the feed; returns whether there was room for it."""
         with self._lock:
             self._unsaved += self._fold.flush(now, everything=True)
             is_kept = self._commit()
@@ -84,8 +84,8 @@ class SpoolSink:
             self._dirty = True
 
     def _is_about_a_lock(self, event: EntryChanged) -> bool:
-        """Whether a cache event says who holds a lock. Only those are shipped; all else about a cache goes to its index
-        (`agent/keys.py`)."""
+        """Whether a cache event says who holds a lock. Of the events about a cache only these are shipped; the rest is
+        in its index (`agent/keys.py`)."""
         entry = (event.root, event.module)
         was = entry in self._locked
         (self._locked.add if event.lock is not None else self._locked.discard)(entry)
@@ -97,7 +97,7 @@ class SpoolSink:
             self._commit()
 
     def _commit(self) -> bool:
-        """Whether the spool has all there is."""
+        """Commit to the spool; returns whether it has everything."""
         self._committed = time.monotonic()
         if not self._dirty and not self._unsaved:
             return True
@@ -112,8 +112,7 @@ class SpoolSink:
         return True
 
     def _no_room(self, problem: sqlite3.Error) -> None:
-        """The disk is full: hold the events in memory, thinned to a bounded number. The logs themselves can be read
-        again."""
+        """Keep the events in memory while the disk is full, thinned to a bounded number. Logs can be read again."""
         if not self._problem:
             self._problem = str(problem)
             self._warn(f"{self._spool.path}: {problem}; events are held in memory until there is room")
@@ -126,10 +125,10 @@ class SpoolSink:
 
 
 def thinned(events: Sequence[AnyEvent], most: int) -> tuple[list[AnyEvent], int]:
-    """The events without those that may go, down to `most` where so many may; and how many went.
+    """The events thinned to `most`, as far as events may be dropped, and how many were dropped.
 
-    Samples go first, then what only repeats other events; the oldest first. The first and the last of each kind stay,
-    and so does all that is neither: failures, alerts, changes of state.
+    Samples go first, then events that only repeat others; the oldest first. The first and the last of each kind stay,
+    and so do all other events: failures, alerts, changes of state.
     """
     kinds = [_kind(event) for event in events]
     ends = {index for _, index in _ends(kinds)}
@@ -141,7 +140,7 @@ def thinned(events: Sequence[AnyEvent], most: int) -> tuple[list[AnyEvent], int]
 
 
 def _kind(event: AnyEvent) -> Hashable | None:
-    """The group of events that this one may be thinned with; None: it must stay."""
+    """The group of events in which this one may be thinned; None if it must stay."""
     if not (is_sample(event) or isinstance(event, EventsFolded)):
         return None
     inner = event.last if isinstance(event, EventsFolded) else event

@@ -1,4 +1,4 @@
-"""What waits to be shipped, in a SQLite file of its own: batches with sequence numbers, and how far logs were read.
+"""The spool: a SQLite file with the batches to be shipped, their sequence numbers, and how far logs were read.
 
 A batch and the reading marks of the lines it came from are written in one transaction. An agent that is killed at any
 moment goes on where the last transaction left it: nothing is lost, and nothing is reported twice.
@@ -35,12 +35,12 @@ from neuron_top.store.batches import Packed, pack, portions, unpack
 from neuron_top.store.fleet_records import AgentCount, Batch
 
 MOST_BYTES = 512 * 1024**2
-"""Days of a job that goes well; hours of the busiest start."""
+"""Enough for days of a job that goes well, or for hours of the busiest start."""
 SAMPLES = (
     CoresSampled, HostSampled, ExecutionsCounted, NeuronProcessesSampled, WorkerMemoryReported, CoreCountersRead,
     StepReported, OutputGrew,
 )  # fmt: skip
-"""What goes first where there is no room: the next one says the same, newer."""
+"""Events that are dropped first if there is no room: a newer one of the same kind follows."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS batches (sequence INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL,
@@ -51,14 +51,14 @@ CREATE TABLE IF NOT EXISTS pending (one INTEGER PRIMARY KEY CHECK (one = 1), dat
 
 
 class SpoolUnusable(UsageError):
-    """The spool cannot be opened, or another agent has it."""
+    """The spool cannot be opened, or another agent uses it."""
 
 
 class Spool:
     """An open spool; safe from several threads."""
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES) -> None:
-        """Open or make it. Raises SpoolUnusable."""
+        """Open the spool, or create it. Raises SpoolUnusable."""
         self.path, self._most_bytes = path, most_bytes
         self._lock = threading.Lock()
         try:
@@ -71,7 +71,7 @@ class Spool:
 
     def _prepare(self) -> None:
         connection = self._connection
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # of one agent alone
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # only one agent uses it
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_SCHEMA)
@@ -89,9 +89,9 @@ class Spool:
     def commit(
         self, run: str, events: Sequence[AnyEvent], pending: Sequence[AnyEvent], marks: Mapping[str, bytes]
     ) -> None:
-        """Keep events that are reported, those that a fold still holds, and how far that was read, all or nothing.
+        """Store in one transaction the reported events, those that a fold still holds, and how far logs were read.
 
-        Raises sqlite3.Error where the disk has no room; then nothing of it is kept.
+        Raises sqlite3.Error if the disk has no room; nothing is stored then.
         """
         packed = [pack(portion) for portion in portions(events)]
         with self._transaction() as connection:
@@ -124,7 +124,7 @@ class Spool:
     # --- what is shipped ---
 
     def batches(self, after: int, most: int = 64) -> list[Batch]:
-        """The next batches behind a sequence, in order."""
+        """The next batches after this sequence number, in order."""
         with self._lock:
             rows = self._connection.execute(
                 "SELECT first, last, count, data, sequence, run FROM batches WHERE sequence > ? "
@@ -134,7 +134,7 @@ class Spool:
         return [Batch(*row) for row in rows]
 
     def shipped(self, sequence: int) -> None:
-        """Forget what is stored elsewhere."""
+        """Delete batches that are stored in the database."""
         with self._transaction() as connection:
             size = connection.execute(
                 "SELECT coalesce(sum(length(data)), 0) FROM batches WHERE sequence <= ?", (sequence,)
@@ -143,10 +143,10 @@ class Spool:
         self._bytes -= size
 
     def continue_after(self, sequence: int) -> None:
-        """Never number a batch as one that the database knows already."""
+        """Continue numbering after this sequence, so that no number is used that the database knows already."""
         with self._lock:
             row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'batches'").fetchone()
-        if row is not None and row[0] >= sequence:  # nothing to write: a disk may be full
+        if row is not None and row[0] >= sequence:  # avoid a write, as the disk may be full
             return
         with self._transaction() as connection:
             connection.execute(
@@ -156,7 +156,7 @@ class Spool:
             connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'batches'", (sequence,))
 
     def notes(self) -> dict[str, int]:
-        """How much waits, and how much was dropped for want of room."""
+        """Counts of what waits, and of what was dropped for want of room."""
         with self._lock:
             waiting = self._connection.execute("SELECT coalesce(sum(count), 0) FROM batches").fetchone()[0]
             dropped = self._fact("dropped")
@@ -169,7 +169,7 @@ class Spool:
     # --- below ---
 
     def _make_room(self, connection: sqlite3.Connection, wanted: int) -> int:
-        """Take the samples out of the oldest batches until `wanted` bytes are free, or none is left; bytes freed."""
+        """Remove samples from the oldest batches until `wanted` bytes are free or none are left; gives bytes freed."""
         freed = dropped = 0
         whole = connection.execute("SELECT sequence FROM batches WHERE thinned = 0 ORDER BY sequence").fetchall()
         for (sequence,) in whole:
@@ -205,7 +205,7 @@ class Spool:
 
 
 def is_sample(event: AnyEvent) -> bool:
-    """Whether an event is one of those that go first."""
+    """Whether an event is one of those that are dropped first."""
     return isinstance(event.last if isinstance(event, EventsFolded) else event, SAMPLES)
 
 

@@ -1,5 +1,5 @@
-"""Errors that nothing in an agent expects. Its threads report them and go on: one that ended would leave the node
-silent, or its operators unanswered, until somebody starts the agent again."""
+"""Reports unexpected errors of an agent's threads, which then go on: a thread that ended would leave the node silent,
+or its operators unanswered, until somebody starts the agent again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from neuron_top.errors import NeuronTopError
 
 
 class UnexpectedErrors:
-    """Warns of each error once, however often it comes back."""
+    """Warns of each error once, however often it occurs."""
 
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
@@ -24,5 +24,5 @@ class UnexpectedErrors:
 
 
 def described(problem: Exception) -> str:
-    """With its class where its text was not written for people."""
+    """The text of an error; with its class, if the text was not written for people."""
     return str(problem) if isinstance(problem, NeuronTopError | OSError) else f"{type(problem).__name__}: {problem}"
