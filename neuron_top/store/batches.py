@@ -1,4 +1,4 @@
-"""A batch of events as stores keep it: JSON lines as `events.encode` writes them, deflated."""
+"""Packs a batch of events for a store: JSON lines as `events.encode` writes them, deflated."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from neuron_top.decoders import MALFORMED
 from neuron_top.events import AnyEvent, Event, decode_lines, encode, legacy
 
 FORMAT = 2
-"""Format of a batch. 1: names of events and fields as version 0.1 had them, which are translated when it is read."""
+"""Format of a batch. In format 1 events and fields have the names of version 0.1; they are translated on reading."""
 MOST_EVENTS = 4096
-"""Events of a batch at most: what a reader holds in memory at a time."""
+"""The most events in a batch, which a reader holds in memory at a time."""
 MOST_BYTES = 256 * 1024**2
-"""Bytes of a batch at most, inflated: hundreds of times what ordinary ones take."""
+"""The most bytes of an inflated batch, hundreds of times the size of ordinary ones."""
 
 
 class BatchUnreadable(Exception):
-    """The bytes are no batch: damaged, too large, or of events that this program does not know."""
+    """The bytes are not a readable batch: damaged, too large, or with events that this program does not know."""
 
 
 class Packed(msgspec.Struct, frozen=True):
-    """Events as a store keeps them, with what is asked without inflating them."""
+    """Events as a store keeps them, with facts that are needed without inflating them."""
 
     first: float | None
-    """Earliest time of an event; None where none carries one."""
+    """Earliest time of an event; None if no event has a time."""
     last: float | None
     count: int
     data: bytes
@@ -55,13 +55,13 @@ def unpack(data: bytes, written_as: int = FORMAT) -> list[AnyEvent]:
 
 
 def portions(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
-    """Events cut so that each portion fits in a batch."""
+    """Divide events so that each portion fits in a batch."""
     for start in range(0, len(events), MOST_EVENTS):
         yield events[start : start + MOST_EVENTS]
 
 
 def _inflated(data: bytes) -> bytes:
-    """A batch, inflated up to a limit. Raises zlib.error."""
+    """Inflate a batch, up to a limit. Raises zlib.error."""
     inflater = zlib.decompressobj()
     plain = inflater.decompress(data, MOST_BYTES)
     if inflater.unconsumed_tail or not inflater.eof:

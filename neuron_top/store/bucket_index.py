@@ -1,7 +1,7 @@
 """The index of a large bucket: its entries with their objects, listed by one node and stored for all.
 
-Listing a million entries is thousands of requests; a thousand nodes that each do it are millions. The local form is a
-file in the state folder, for the processes of one node.
+Listing a million entries takes thousands of requests; a thousand nodes that each did it would need millions. The local
+form is a file in the state folder, for the processes of one node.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from neuron_top import private_files
 
 
 class IndexedObject(NamedTuple):
-    """An object of an entry: its name there, bytes, tag, and when it was written (seconds since the epoch)."""
+    """An object of an entry: its name in the entry, bytes, tag, and when it was written (seconds since the epoch)."""
 
     name: str
     size: int
@@ -37,20 +37,20 @@ class IndexState(NamedTuple):
     """How complete and how old a bucket's index is."""
 
     after: str
-    """The first listing was cut off behind this key; "" once it is whole."""
+    """The key after which the first listing was cut off; "" once the index is complete."""
     age: float
-    """Seconds since it was last found to be as the bucket is; counted by the store."""
+    """Seconds since the index was last found to match the bucket, by the store's clock."""
 
 
 class BucketIndex(Protocol):
     """The indexes of buckets, by their URLs."""
 
     def state(self, bucket: str) -> IndexState | None:
-        """None where nobody has begun to list it."""
+        """The state of a bucket's index; None if nobody has begun to list it."""
         ...
 
     def put(self, bucket: str, entries: Iterable[IndexedEntry], after: str, gone: Collection[str] = ()) -> None:
-        """Add or replace entries, take out those that are gone, and note how far the listing is, in one step."""
+        """Add or replace entries, remove those that are gone, and note how far the listing is, in one step."""
         ...
 
     def marked(self, bucket: str, mark: str) -> dict[str, bool]:
@@ -58,7 +58,7 @@ class BucketIndex(Protocol):
         ...
 
     def entries(self, bucket: str, modules: Collection[str] = ()) -> Iterator[IndexedEntry]:
-        """All entries, or those of these modules."""
+        """All entries, or only those of these modules."""
         ...
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ CREATE INDEX IF NOT EXISTS by_module ON entries (bucket, module);
 
 
 class LocalIndex:
-    """See BucketIndex: a file of this user's."""
+    """See BucketIndex: a file that belongs to this user."""
 
     def __init__(self, state: Path) -> None:
         """Raises RefusedForSafety, OSError, sqlite3.Error."""
@@ -124,10 +124,10 @@ class LocalIndex:
 
 
 def module_of(path: str) -> str:
-    """The last part of an entry's path."""
+    """The module of an entry: the last part of its path."""
     return path.rpartition("/")[2]
 
 
 def names_of(entry: IndexedEntry) -> str:
-    """The names of its objects, with slashes between them."""
+    """The names of an entry's objects, joined by slashes."""
     return "/".join(each.name for each in entry.objects)

@@ -1,4 +1,4 @@
-"""What can go wrong with the store, as sentences for the user."""
+"""The exceptions of the store; their texts are sentences for the user."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ class StoreMissing(StoreUnusable):
 
 
 class StoreCorrupt(StoreUnusable):
-    """The file is broken, or a part of it; a file that is was moved aside by whoever writes, so that a new one can be
-    made."""
+    """The file, or a part of it, is broken. A writer moves a broken file aside, so that a new one can be made."""
 
 
 class StoreNewer(StoreUnusable):
@@ -33,11 +32,11 @@ class StoreBusy(StoreUnusable):
 
 
 class StoreUnreachable(StoreUnusable):
-    """The database does not answer now; what is to be written has to wait."""
+    """The database does not answer now; writes have to wait."""
 
 
 class StoreNotAllowed(StoreUnusable):
-    """The database answers, and does not let this login do it."""
+    """The database refuses the operation for this login."""
 
 
 class NodeNameTaken(StoreUnusable):

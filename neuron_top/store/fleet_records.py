@@ -1,4 +1,4 @@
-"""Rows of the fleet's tables as typed values. Times are seconds since the epoch."""
+"""Typed rows of the fleet's tables. Times are seconds since the epoch."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
     clock_offset: float | None = None
     """The node's clock minus the database's, seconds."""
     address: str = ""
-    """Where its agent answers for log pages."""
+    """The address where its agent answers requests for log pages."""
     version: str = ""
     seen: float = 0.0
     """Last sign of life, by the database's clock; set by the database."""
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric over the cores of a node: never an average alone."""
+    """A metric over the cores of a node, with its spread and not only an average."""
 
     low: float
     median: float
@@ -51,14 +51,14 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentCount(StrEnum):
-    """What an agent counts of itself."""
+    """Names of the counts that an agent keeps about itself."""
 
     SPOOLED_EVENTS = "spooled_events"
     SPOOLED_BYTES = "spooled_bytes"
     DROPPED_SAMPLES = "dropped_samples"
-    """For want of room on the disk."""
+    """Dropped for want of room on the disk."""
     DROPPED_EVENTS = "dropped_events"
-    """For want of room in memory, while the disk is full."""
+    """Dropped for want of room in memory, while the disk is full."""
 
 
 class HeartbeatSteps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,7 +72,7 @@ class HeartbeatSteps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class PhaseSpan(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node did from when to when, by the database's clock."""
+    """A phase of a node with its beginning and end, by the database's clock."""
 
     node: str
     since: float
@@ -81,7 +81,7 @@ class PhaseSpan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node does now for a job: a heartbeat of the job's agent there, with its last samples."""
+    """The current state of a node for a job: the last heartbeat of the job's agent there, with its last samples."""
 
     node: str
     at: float
@@ -95,21 +95,21 @@ class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
     clock_offset: float | None = None
     metrics: dict[str, Spread] = {}
     cores: dict[str, list[float | None]] = {}
-    """Metric → a value for every core; empty where it was not asked for."""
+    """Metric → a value for every core; empty if not requested."""
     steps: list[HeartbeatSteps] = []
-    """Empty where it was not asked for."""
+    """Empty if not requested."""
     notes: dict[str, int] = {}
-    """Counts of the agent itself by `AgentCount`; another version may know more."""
+    """The agent's counts about itself, by `AgentCount`; another version may have more."""
     ended: bool = False
     """The agent was stopped; set by the database."""
     address: str | None = None
-    """Where this agent answers, "" nowhere; None where that is not known of this one."""
+    """The address where this agent answers; "" if it does not; None if unknown."""
     version: str | None = None
-    """Of this agent, likewise."""
+    """The same of this agent."""
 
 
 class NodeKey(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node has of a key in a cache root."""
+    """The state of a key in a cache root of a node."""
 
     root: str
     key: str
@@ -119,9 +119,9 @@ class NodeKey(msgspec.Struct, frozen=True, kw_only=True):
     compiler: str = ""
     seen: float
     program: str = ""
-    """Digest of the graph without names and numbers of ranks; "" where it was not read."""
+    """Digest of the graph without names and numbers of ranks; "" if the graph was not read."""
     held: dict[str, list[str]] = {}
-    """Those names and numbers, by their kind (`parsers/hlo_program.py`)."""
+    """The names and numbers left out of the digest, by kind (`parsers/hlo_program.py`)."""
 
 
 class WaitRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,20 +146,20 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     started: float | None
     touched: float
     finished: float | None
-    """None while a node's part goes on."""
+    """None while some node's part goes on."""
     exit_code: int | None
-    """Of the part that ended worst."""
+    """Exit status of the part that ended worst."""
     last_phases: list[str] = []
-    """What its nodes did last, each phase once: where all parts ended and nobody saw an exit status."""
+    """The last phases of its nodes, each once, if all parts ended and nobody saw an exit status."""
     nodes: int
     ended: int
-    """Of how many nodes the part ended."""
+    """The number of nodes whose part ended."""
     events: int
     bytes: int
 
 
 class RunPart(msgspec.Struct, frozen=True, kw_only=True):
-    """What one spool of one node has landed of a run."""
+    """The part of a run that one spool of one node has shipped."""
 
     run: str
     node: str
@@ -175,7 +175,7 @@ class RunPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Cursor = dict[tuple[str, str], int]
-"""How far a reader is: (node, spool) → sequence of the last batch read."""
+"""A reader's position: (node, spool) → sequence of the last batch read."""
 
 
 class Landed(msgspec.Struct, frozen=True, kw_only=True):
@@ -188,7 +188,7 @@ class Landed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """Who may compile a key now."""
+    """The holder of a key, who may compile it."""
 
     key: str
     node: str
@@ -197,20 +197,20 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """By the database's clock."""
     seconds_left: float
     mine: bool
-    """Whether who asked has it."""
+    """Whether the process that asked has the key."""
     taken_from: str = ""
-    """The node whose lease had run out and was taken over."""
+    """The node that lost the key because its lease had run out."""
 
 
 class IntentState(StrEnum):
-    """Where a change stands that an operator asked a node for; the database lets it go forward only."""
+    """The state of a change that an operator asked a node for; the database allows only steps forward."""
 
     ASKED = "asked"
     PLANNED = "planned"
-    """The node's agent has planned it, and says what it would do."""
+    """The node's agent has planned it and reported what it would do."""
     CONFIRMED = "confirmed"
     TAKEN = "taken"
-    """The agent carries it out, or was killed while it did."""
+    """The agent is carrying it out, or was killed while doing so."""
     DONE = "done"
     REFUSED = "refused"
     FAILED = "failed"
@@ -222,19 +222,19 @@ class IntentState(StrEnum):
 
 
 class Intent(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that an operator asks a node's own agent for."""
+    """A change that an operator asks a node's agent to make."""
 
     id: int
     node: str
     plan: dict[str, object]
-    """What is asked for, see `actions.fleet_request`."""
+    """The request, see `actions.fleet_request`."""
     asked_by: str
     asked: float
     state: IntentState
     result: dict[str, object]
-    """What the node answered: what it would do, then what it did."""
+    """The node's answer: what it would do, later what it did."""
     batch: str = ""
-    """What the intents of one command have in common."""
+    """Id shared by the intents of one command."""
     until: float = 0.0
-    """By the database's clock: later it is not begun any more."""
+    """Time, by the database's clock, after which it is not begun any more."""
     expired: bool = False

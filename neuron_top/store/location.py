@@ -1,4 +1,4 @@
-"""Where recordings are kept: this machine's own file, or a database of many nodes; opened by the same words."""
+"""Where recordings are kept: this machine's own file, or a database of many nodes; both open in the same way."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 
 class StoreLocation(msgspec.Struct, frozen=True):
-    """One place of recordings."""
+    """One place where recordings are kept."""
 
     path: Path
-    """This machine's file: also where the files of its recordings lie beside."""
+    """This machine's file; the files of its recordings lie beside it."""
     address: str = ""
-    """Of a database; empty: the file is the store."""
+    """Address of a database; empty if the file is the store."""
     insecure: bool = False
     """See the setting `store_insecure`."""
 
     def __str__(self) -> str:
-        """As a person may read it: nothing of a password."""
+        """The location for a person to read, without a password."""
         return masked(self.address) if self.address else str(self.path.parent)
 
     __repr__ = __str__
 
     @property
     def exists(self) -> bool:
-        """Whether there is anything to open; of a database that is only known when it is opened."""
+        """Whether there is anything to open; always True for a database, where only opening it would tell."""
         return bool(self.address) or self.path.exists()
 
     def nothing_recorded(self, begin: str = "", end: str = "") -> NeuronTopError:
         """Why there is nothing to open: a file stands where the folder should be, or nothing was recorded yet.
 
-        `begin` and `end` stand around the latter.
+        `begin` and `end` enclose the latter.
         """
         if not self.address:
             above = next(folder for folder in self.path.parents if folder.exists())
@@ -48,7 +48,7 @@ class StoreLocation(msgspec.Struct, frozen=True):
         return NothingToShow(f"{begin}nothing was recorded yet in {self}{end}")
 
     def open(self, *, read_only: bool = True) -> Store:
-        """Open it. Raises StoreUnusable."""
+        """Open the store. Raises StoreUnusable."""
         if not self.address:
             return SqliteStore(self.path, read_only=read_only)
         from neuron_top.store.postgres.recordings import PostgresStore  # psycopg is loaded where it is used
@@ -57,5 +57,5 @@ class StoreLocation(msgspec.Struct, frozen=True):
 
 
 def location_of(settings: Settings) -> StoreLocation:
-    """Where these settings read recordings."""
+    """The location of recordings by these settings."""
     return StoreLocation(settings.state_path / FILE_NAME, settings.store, settings.store_insecure)

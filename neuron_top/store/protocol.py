@@ -1,4 +1,4 @@
-"""What every store of recordings offers, whatever engine keeps them."""
+"""`Store`: the protocol of every store of recordings, whatever database it uses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Store(Protocol):
 
     @property
     def place(self) -> str:
-        """Where it is, for a person: a path, or an address without its password."""
+        """Its location, for a person: a path, or an address without its password."""
 
     def __enter__(self) -> Self: ...
 
@@ -36,10 +36,10 @@ class Store(Protocol):
         """Add events to a recording, in order, durably against a crash of this process. `now`: wall clock."""
 
     def finish(self, run: str, exit_code: int | None, finished: float, summary: bytes = b"") -> None:
-        """The command ended; `summary` is the closing summary as JSON."""
+        """Note that the command ended; `summary` is the closing summary as JSON."""
 
     def remember_compiles(self, records: Iterable[CompileRecord]) -> None:
-        """Keep measured compile times for later estimates; the same one twice is kept once."""
+        """Store measured compile times for later estimates; duplicates are stored once."""
 
     def forget(self, run: str) -> None:
         """Delete a recording's rows."""
@@ -50,7 +50,7 @@ class Store(Protocol):
         """Recordings, newest first."""
 
     def run(self, run: str) -> RunRecord | None:
-        """One recording by its id, by an unambiguous beginning of it, or the newest of that name; None if none."""
+        """One recording by id, by an unambiguous prefix of an id, or the newest of that name; None if none."""
 
     def replay(self, run: str, after: int = -1, since: float | None = None) -> Iterator[AnyEvent]:
         """The events of a recording in the order they were appended, a bounded number of batches in memory at a time.
@@ -62,7 +62,7 @@ class Store(Protocol):
         """As `replay`, batch by batch with its number: hand the last number back as `after` to go on later."""
 
     def span(self, run: str) -> tuple[float, float] | None:
-        """First and last event time of a recording; None where no event carries one."""
+        """First and last event time of a recording; None if no event has a time."""
 
     def compile_history(self, most: int = 20_000) -> list[CompileRecord]:
-        """Measured compile times of all runs, newest first, `most` at the most."""
+        """Measured compile times of all runs, newest first, at most `most`."""

@@ -1,4 +1,4 @@
-"""Rows of the store as typed values."""
+"""Typed rows of the store."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class RunRecord(msgspec.Struct, frozen=True):
     command: tuple[str, ...]
     directory: str
     pid: int | None
-    """The recording process while it records; None once it said that the run ended."""
+    """Pid of the recording process; None once it has recorded the end of the run."""
     started: float | None
     finished: float | None
     exit_code: int | None
     touched: float
-    """Last append."""
+    """Time of the last append."""
     events: int
     bytes: int
     folder: str
@@ -30,12 +30,12 @@ class RunRecord(msgspec.Struct, frozen=True):
 
     @property
     def open(self) -> bool:
-        """Whether no end was recorded: it runs, or its recorder died (then `pid` is no longer alive)."""
+        """Whether no end was recorded: the run goes on, or its recorder died (then `pid` is no longer alive)."""
         return self.finished is None
 
 
 def chosen(records: Sequence[RunRecord], name: str) -> RunRecord | None:
-    """The recording of this id, the newest of this name, or the only one whose id begins so; None if none.
+    """The recording with this id, the newest of this name, or the only one whose id begins with it; None if none.
 
     `records`: newest first.
     """
@@ -50,7 +50,7 @@ def chosen(records: Sequence[RunRecord], name: str) -> RunRecord | None:
 
 
 class CompileRecord(msgspec.Struct, frozen=True):
-    """One measured compile, the ground of estimates."""
+    """One measured compile, a basis of estimates."""
 
     module: str
     node: str
@@ -62,4 +62,4 @@ class CompileRecord(msgspec.Struct, frozen=True):
     peak_rss: int | None
     finished: float
     op_counts: dict[str, int] = {}
-    """How many of each operator; empty where nobody reported it."""
+    """The number of each operator; empty if not reported."""

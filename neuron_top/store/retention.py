@@ -1,7 +1,7 @@
-"""Which recordings go when there are too many or they are too big: rows and folders, oldest finished first.
+"""Deletes recordings, rows and folders, if there are too many or they are too big; the oldest finished ones first.
 
-This module deletes, so it is narrow: only a folder that lies directly in `<state folder>/runs` and bears the
-recording's id, never a link, never a recording that still runs.
+This module deletes, so it is narrow: only a folder directly in `<state folder>/runs` that has the recording's id as its
+name, never a link, never a recording that is still being made.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from neuron_top.store.records import RunRecord
 
 RUNS_FOLDER = "runs"
 FOREIGN_SECONDS = 86400.0
-"""How long another host's silent recording is taken to be alive."""
+"""Seconds for which a recording of another host counts as alive without a sign of it."""
 
 
 class Dropped(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,9 +36,9 @@ class Dropped(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recorder_alive(record: RunRecord) -> bool:
-    """Whether the recording is still being written: not finished, and its process exists.
+    """Whether the recording is still being written: it is not finished, and its process exists.
 
-    A process of another host cannot be looked up: a recording of such a one lives while it was touched lately.
+    A process of another host cannot be looked up; its recording counts as alive if it was changed lately.
     """
     if not record.open:
         return False
@@ -48,14 +48,14 @@ def recorder_alive(record: RunRecord) -> bool:
 
 
 def folder_of(state: Path, run: str) -> Path:
-    """Where a recording's files lie. Raises RefusedForSafety for an id that would lead out of the folder."""
+    """The folder of a recording's files. Raises RefusedForSafety for an id that would lead out of the state folder."""
     if not run or run in (".", "..") or "/" in run or "\0" in run:
         raise RefusedForSafety(f"{run!r} is not the name of a recording")
     return state / RUNS_FOLDER / run
 
 
 def folder_bytes(state: Path, run: str) -> int:
-    """Allocated bytes of a recording's files; what vanishes meanwhile counts nothing."""
+    """Allocated bytes of a recording's files; files that vanish meanwhile count as 0."""
     return measure(str(folder_of(state, run))).allocated
 
 
@@ -66,10 +66,9 @@ def surplus(
     keep_bytes: int,
     alive: Callable[[RunRecord], bool] = recorder_alive,
 ) -> list[RunRecord]:
-    """Which recordings exceed the limits, oldest first. Pure but for what is passed in.
-
-    `sizes` gives the bytes of a recording. Running ones count against the limits but never go, nor does the newest;
-    what remains goes strictly by age: no old recording outlives a younger one because it is smaller.
+    """Which recordings exceed the limits, oldest first. Pure, apart from `sizes`, which gives a recording's bytes.
+    Running ones count against the limits but are never deleted, nor is the newest. The others go strictly by age: no
+    old recording outlives a younger one because it is smaller.
     """
     newest_first = sorted(records, key=lambda record: (record.started or record.touched, record.id), reverse=True)
     staying = {record.id for record in newest_first if alive(record)} | {record.id for record in newest_first[:1]}
@@ -86,10 +85,10 @@ def surplus(
 def enforce(
     store: Store, state: Path, keep_runs: int, keep_bytes: int, is_recording: Callable[[Path], bool]
 ) -> list[Dropped]:
-    """Delete what exceeds the limits; the newest recording always stays. Returns what went.
+    """Delete recordings that exceed the limits, except the newest; returns the deleted ones.
 
     `is_recording`: whether a process records into this folder now; one in another container has no process id here.
-    One that cannot be deleted stops none of the others; RefusedForSafety then says at the end which and why.
+    If one cannot be deleted, the others still are; RefusedForSafety at the end then says which and why.
     """
     going = surplus(
         store.runs(),

@@ -1,4 +1,4 @@
-"""What a person says of recordings: a name, tags, a star, a note; kept in a file of the state folder.
+"""A person's labels for recordings: name, tags, star, note; kept in a file of the state folder.
 
 Terminal, web and command line may write at once.
 """
@@ -24,32 +24,32 @@ class RunLabels(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The labels of one recording."""
 
     name: str = ""
-    """Empty: the name that it was recorded under."""
+    """Empty: keep the name that it was recorded under."""
     tags: tuple[str, ...] = ()
     starred: bool = False
     note: str = ""
 
 
 NO_LABELS = RunLabels()
-_labels = msgspec.json.Decoder(dict[str, RunLabels])  # made once, in one thread: see `cache/scan/index.py`
+_labels = msgspec.json.Decoder(dict[str, RunLabels])  # made once and in one thread, see `cache/scan/index.py`
 
 
 class LabelFile:
-    """The labels of one state folder, by id of the recording."""
+    """The labels of one state folder, by the id of the recording."""
 
     def __init__(self, state: Path) -> None:
         self._file = StateFile(state / FILE_NAME, _labels, {}, "labels of recordings")
 
     def all(self) -> dict[str, RunLabels]:
-        """Every label. Raises FileMalformed, RefusedForSafety: a file that cannot be read is not written over."""
+        """All labels. Raises FileMalformed, RefusedForSafety, so that an unreadable file is not overwritten."""
         return self._file.read()
 
     def known(self) -> dict[str, RunLabels]:
-        """As `all`; none where they cannot be read: a list of recordings is shown without them."""
+        """As `all`, but empty if they cannot be read: lists of recordings are then shown without them."""
         return self._file.known()
 
     def change(self, run: str, change: Callable[[RunLabels], RunLabels]) -> RunLabels:
-        """Give a recording other labels. Raises UsageError for a long one, RefusedForSafety, FileMalformed."""
+        """Change the labels of a recording. Raises UsageError for a long one, RefusedForSafety, FileMalformed."""
 
         def changed(labels: dict[str, RunLabels]) -> dict[str, RunLabels]:
             new = _checked(change(labels.get(run, NO_LABELS)))
@@ -65,7 +65,7 @@ class LabelFile:
 
 
 def _checked(labels: RunLabels) -> RunLabels:
-    """One line for name and tags, no tag twice. Raises UsageError."""
+    """The labels with name and tags on one line each and no tag twice. Raises UsageError."""
     name = " ".join(labels.name.split())
     tags = tuple(dict.fromkeys(filter(None, ("-".join(tag.split()) for tag in labels.tags))))
     note = "".join(sign for sign in labels.note.strip() if sign.isprintable() or sign == "\n")

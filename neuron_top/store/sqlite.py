@@ -32,7 +32,7 @@ _UPGRADES = {
     1: "ALTER TABLE compiles ADD COLUMN mix TEXT NOT NULL DEFAULT '{}'",
     2: "ALTER TABLE events ADD COLUMN format INTEGER NOT NULL DEFAULT 1",
 }
-"""What brings a file of that version to the next one."""
+"""Version → the SQL that migrates a file to the next version."""
 BUSY_SECONDS = 5.0
 """How long a writer waits for another before it gives up."""
 _LATEST = 253402300800.0
@@ -42,7 +42,7 @@ _FOREIGN = (
     "UNION ALL SELECT 'computed column', x.name FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x "
     "WHERE m.type = 'table' AND x.hidden > 1 LIMIT 1"
 )
-"""Triggers, views and tables that compute: a file from somebody else could run any query, for ever, when it is read."""
+"""Finds triggers, views, virtual tables and computed columns: a file with them could run any query when read."""
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
@@ -125,7 +125,7 @@ class SqliteStore:
             )
 
     def finish(self, run: str, exit_code: int | None, finished: float, summary: bytes = b"") -> None:
-        """The command ended; `summary` is the closing summary as JSON."""
+        """Note that the command ended; `summary` is the closing summary as JSON."""
         with self._checked():
             self._connection.execute(
                 "UPDATE runs SET finished = ?, exit_code = ?, summary = ?, touched = max(touched, ?), pid = NULL "
@@ -134,7 +134,7 @@ class SqliteStore:
             )
 
     def remember_compiles(self, records: Iterable[CompileRecord]) -> None:
-        """Keep measured compile times for later estimates; the same one twice is kept once."""
+        """Store measured compile times for later estimates; duplicates are stored once."""
         with self._checked(), self._transaction() as connection:
             connection.executemany(
                 f"INSERT OR REPLACE INTO compiles ({_COMPILE_COLUMNS}, mix) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
@@ -145,7 +145,7 @@ class SqliteStore:
             )
 
     def forget(self, run: str) -> None:
-        """Delete a recording's rows (its folder is `retention`'s business)."""
+        """Delete a recording's rows (`retention` deletes its folder)."""
         with self._checked(), self._transaction() as connection:
             connection.execute("DELETE FROM runs WHERE id = ?", (run,))
         with self._checked():
@@ -163,14 +163,14 @@ class SqliteStore:
         return [self._run_record(row) for row in rows]
 
     def run(self, run: str) -> RunRecord | None:
-        """One recording by its id, by an unambiguous beginning of it, or the newest of that name; None if none."""
+        """One recording by id, by an unambiguous prefix of an id, or the newest of that name; None if none."""
         return chosen(self.runs(), run)
 
     def replay(self, run: str, after: int = -1, since: float | None = None) -> Iterator[AnyEvent]:
         """The events of a recording in the order they were appended, one batch in memory at a time.
 
         `after`: skip batches up to this number (see `batches`); `since`: skip batches that ended before this time.
-        Reads what is there at each step, also of a run that another process is recording.
+        Each step reads what is stored by then, also of a run that another process is recording.
         """
         for _number, events in self.batches(run, after, since):
             yield from events
@@ -196,7 +196,7 @@ class SqliteStore:
         return (row[0], row[1]) if row[0] is not None and row[1] is not None else None
 
     def compile_history(self, most: int = 20_000) -> list[CompileRecord]:
-        """Measured compile times of all runs, newest first, `most` at the most: the ground of estimates."""
+        """Measured compile times of all runs, newest first, at most `most`: the basis of estimates."""
         with self._checked():
             rows = self._connection.execute(
                 f"SELECT {_COMPILE_COLUMNS}, {self._mix} FROM compiles ORDER BY finished DESC LIMIT ?",  # noqa: S608
@@ -212,7 +212,7 @@ class SqliteStore:
         return self._record(RunRecord, (*row[:place], _command(row[place]), *row[place + 1 :]))
 
     def _record(self, kind: type[Record], row: tuple[Any, ...]) -> Record:
-        """A row as a typed value: SQLite lets any column hold anything."""
+        """Check a row and make it a typed value, as SQLite lets any column hold anything."""
         try:
             record = msgspec.convert(dict(zip(kind.__struct_fields__, row, strict=True)), kind)
         except msgspec.ValidationError as problem:
@@ -241,7 +241,7 @@ class SqliteStore:
             raise StoreNewer(f"{self.path} was written by a newer neuron-top (schema {version}); update this one")
         if version == 0 and read_only and self._has_no_tables():
             raise StoreMissing(f"{self.path} is empty; `neurontop run -- <command>` makes the first recording")
-        # An older file that is only read stays as it is.
+        # An older file that is only read is not migrated.
         self._mix = "mix" if version != 1 else "'{}'"
         self._format = "format" if version not in (1, 2) else "1"
         self._connection.execute("PRAGMA foreign_keys = ON")
@@ -256,7 +256,7 @@ class SqliteStore:
         self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
-        with self._transaction() as connection:  # two processes may be first at the same moment
+        with self._transaction() as connection:  # two processes may create it at the same moment
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             steps = _statements() if version == 0 else (_UPGRADES[older] for older in range(version, SCHEMA_VERSION))
             for statement in steps:
@@ -265,7 +265,7 @@ class SqliteStore:
         self._mix, self._format = "mix", "format"
 
     def _has_no_tables(self) -> bool:
-        """An empty file is a database without tables: a crash or a full disk leaves one behind."""
+        """Whether the database has no tables, like the empty file that a crash or a full disk leaves."""
         return self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
     @contextmanager
@@ -300,8 +300,8 @@ class SqliteStore:
         return StoreUnusable(f"{self.path}: {problem}")
 
     def _set_aside(self) -> str:
-        """Move the broken file aside, if that was not done already and this program does not only read; what was done,
-        and what to do next."""
+        """Move the broken file aside, unless that was done already or this program only reads; returns a sentence about
+        what was done and what to do next."""
         try:
             if _file_at(self.path) != self._file:  # another program made a new store
                 return "; it was moved aside already. Start again."
@@ -326,7 +326,7 @@ def _command(text: Any) -> Any:
 
 
 def _mix(text: Any) -> dict[str, int]:
-    """Operators of a graph; empty where they cannot be read: they only make an estimate more exact."""
+    """Operators of a graph; empty if they cannot be read, as they only make an estimate more exact."""
     try:
         return msgspec.json.decode(text, type=dict[str, int])
     except (TypeError, RecursionError, *MALFORMED):
@@ -348,7 +348,7 @@ def _statements() -> Iterator[str]:
 
 
 def _connect(path: Path, *, read_only: bool) -> tuple[sqlite3.Connection, tuple[int, int] | None]:
-    """The connection, and which file it has open."""
+    """Open a connection; returns it with the identity of the file."""
     try:
         if path.exists() and not path.is_file():
             raise StoreUnusable(f"{path} is not a file, so it cannot be the store; move it away")
@@ -367,7 +367,7 @@ def _connect(path: Path, *, read_only: bool) -> tuple[sqlite3.Connection, tuple[
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
-    """Which file lies there: its device and number; None where there is none."""
+    """The identity of a file: device and inode; None if there is no file."""
     try:
         facts = path.stat()
     except FileNotFoundError:

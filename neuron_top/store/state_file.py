@@ -1,4 +1,4 @@
-"""A small file of the state folder that several programs read and change: replaced as a whole, under a lock."""
+"""A small file of the state folder that several programs read and change; it is replaced as a whole, under a lock."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 class StateFile(Generic[T]):
-    """One value, as JSON. A file that cannot be read is not written over."""
+    """A file with one value as JSON. An unreadable file is not overwritten."""
 
     def __init__(self, path: Path, decoder: msgspec.json.Decoder[T], empty: T, what: str) -> None:
-        """`what` it holds, for messages: `labels of recordings`."""
+        """`what`: the content, for messages, such as `labels of recordings`."""
         self.path = path
         self._decoder, self._empty, self._what = decoder, empty, what
 
@@ -67,7 +67,7 @@ class StateFile(Generic[T]):
             raise RefusedForSafety(f"not changed: {self.path} cannot be written ({problem.strerror})") from None
 
     def _write(self, value: T) -> None:
-        scratch = self.path.with_suffix(".tmp")  # one name: we are alone, and a killed writer's is written over
+        scratch = self.path.with_suffix(".tmp")  # a fixed name: the lock makes us the only writer
         with open(private_files.open_file(scratch, os.O_WRONLY | os.O_TRUNC), "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
         scratch.replace(self.path)

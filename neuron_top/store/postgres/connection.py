@@ -1,4 +1,4 @@
-"""Connections to the database: how safe one must be before it is tried, and what can go wrong said in sentences.
+"""Connects to the database: checks that a connection is safe before it is tried, and words the errors.
 
 Nothing here prints an address with its password: `masked` is what messages show, and psycopg's own texts of malformed
 addresses, which quote parts of them, are not passed on.
@@ -43,15 +43,15 @@ except ImportError:
 Opened = psycopg.Connection[TupleRow]
 Answer = TypeVar("Answer")
 
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # it would print every failed attempt
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # without it, every failed attempt would be printed
 
 SCHEMA_VERSION = 9
-"""Of the schema that this program reads and writes: the number of the last file in `schema/`."""
+"""Version of the schema that this program reads and writes: the number of the last file in `schema/`."""
 OLDEST_SERVER = 15
 _DEFAULTS = {
     "application_name": "neurontop",
     "connect_timeout": "10",
-    "tcp_user_timeout": "20000",  # a network that is cut is noticed, not waited for
+    "tcp_user_timeout": "20000",  # so that a cut network is noticed
     "keepalives_idle": "10",
     "keepalives_interval": "5",
     "keepalives_count": "3",
@@ -61,7 +61,7 @@ _POOL_SECONDS = 3.0
 _ENDING = "this program is ending"
 _END_SECONDS = 3.0
 _CANCEL_SECONDS = 1.0
-"""How long the server may take to hear that nobody waits for its answer any more."""
+"""How long the server may take to accept that a request is canceled."""
 _STATES = {
     "42501": StoreNotAllowed,
     "53100": StoreFull,
@@ -73,11 +73,11 @@ _STATES = {
 
 
 class _Connection(psycopg.Connection[TupleRow]):
-    """One that gives up waiting when its database says so: a lock, or a server that stands still, answers nobody, and
-    neither the network nor the server ends that wait."""
+    """A connection that gives up waiting when its Database says so: a lock or a server that hangs does not answer, and
+    neither the network nor the server ends such a wait."""
 
     why_give_up: Callable[[float], str] = staticmethod(lambda _waited: "")
-    """Why nobody waits any longer, after so many seconds without an answer; "" goes on."""
+    """Called with the seconds without an answer: why to stop waiting; "" to go on."""
 
     def wait(self, gen: PQGen[Answer], *given: Any, **named: Any) -> Answer:
         """See psycopg."""
@@ -102,7 +102,7 @@ class _Connection(psycopg.Connection[TupleRow]):
 
 
 class Database:
-    """A database that is connected to when it is first asked, and again after a connection broke.
+    """A database, connected to at the first request and again after a connection broke.
 
     One connection, which one thread uses at a time, or a pool of `pool` connections.
     """
@@ -138,7 +138,7 @@ class Database:
                 configure=self._configure,
                 check=psycopg_pool.ConnectionPool.check_connection,
                 timeout=_POOL_SECONDS,
-                reconnect_timeout=_POOL_SECONDS,  # then the next page that asks makes it try anew, without a long pause
+                reconnect_timeout=_POOL_SECONDS,  # so that the next page makes it try again soon
                 open=False,
             )
 
@@ -158,10 +158,10 @@ class Database:
             self._pool.close()
 
     def end(self) -> None:
-        """Close for good: a thread that asks later is refused, one that waits for an answer gives up, and neither
-        leaves a connection that nobody closes."""
+        """Close for good: later requests are refused, threads that wait for an answer give up, and no connection is
+        left open."""
         self._ended = True
-        if self._lock.acquire(timeout=_END_SECONDS):  # else a thread is connecting, and closes what it gets
+        if self._lock.acquire(timeout=_END_SECONDS):  # else a thread is connecting, and closes its connection
             self._lock.release()
             self.close()
 
@@ -178,7 +178,7 @@ class Database:
             yield connection
 
     def connect(self) -> Opened:
-        """A connection of the caller's own, who closes it. Raises StoreUnusable."""
+        """A new connection, which the caller must close. Raises StoreUnusable."""
         with self._explained():
             return self._opened()
 
@@ -207,12 +207,12 @@ class Database:
         with self._lock:
             self._check_open()
             if pool.closed:  # not opened yet
-                self._opened().close()  # says why it cannot be reached, which a pool only waits for
+                self._opened().close()  # raises with the reason, while a pool would only wait
                 pool.open()
         try:
             connection = pool.getconn()
         except psycopg_pool.PoolTimeout:
-            self._opened().close()  # says why, where the server is the reason
+            self._opened().close()  # raises with the reason, if it is the server
             raise StoreBusy(f"{self.place}: none of {pool.max_size} connections was free; ask again") from None
         try:
             yield connection
@@ -230,7 +230,7 @@ class Database:
                 )
             if self._prepared:
                 self._check_schema(connection)
-            self._check_open()  # connecting takes its time
+            self._check_open()  # it may have been closed while this connected
         except BaseException:
             connection.close()
             raise
@@ -238,7 +238,7 @@ class Database:
 
     def _configure(self, connection: _Connection) -> None:
         connection.why_give_up = self._why_give_up
-        # Columns of JSON by msgspec: a fleet's page has thousands of them in each second.
+        # JSON columns are decoded by msgspec, as a fleet's page reads thousands of them each second.
         set_json_loads(msgspec.json.decode, connection)
 
     def _check_schema(self, connection: Opened) -> None:
@@ -261,7 +261,7 @@ class Database:
             raise self.sentence(problem) from None
 
     def sentence(self, problem: psycopg.Error) -> StoreUnusable:
-        """The StoreUnusable that stands for an exception of the driver, with a text for people."""
+        """The StoreUnusable for an exception of the driver, with a text for people."""
         primary = problem.diag.message_primary or _first_line(str(problem))
         kind = _STATES.get(problem.sqlstate or "")
         if kind is StoreNotAllowed:
@@ -277,7 +277,7 @@ class Database:
 
 
 def schema_version(connection: Opened) -> int:
-    """The schema's version in this database; 0 where there is none."""
+    """The version of this database's schema; 0 if there is none."""
     found = connection.execute("SELECT to_regclass('neurontop.meta') IS NOT NULL").fetchone()
     if found is None or not found[0]:
         return 0
@@ -286,14 +286,14 @@ def schema_version(connection: Opened) -> int:
 
 
 def newer(place: str, version: int) -> StoreNewer:
-    """The refusal of a schema that a later program made."""
+    """The error for a schema that a later version of this program made."""
     return StoreNewer(f"{place} was made by a newer neuron-top (schema {version}); update this one")
 
 
 def conninfo_of(address: str, *, insecure: bool = False, environ: Mapping[str, str] = os.environ) -> str:
-    """What libpq is given for an address. Raises UsageError, RefusedForSafety (see `Database`).
+    """The connection string for libpq. Raises UsageError, RefusedForSafety (see `Database`).
 
-    Beyond this machine an address that says nothing of TLS gets `verify-full`, and one that asks for less is refused.
+    For another machine, an address that does not mention TLS gets `verify-full`, and one that asks for less is refused.
     """
     if not is_address(address):
         raise UsageError("store: expected postgresql://[user@]host[:port]/database, or nothing for the local file")
@@ -323,7 +323,7 @@ def conninfo_of(address: str, *, insecure: bool = False, environ: Mapping[str, s
 def _stays_here(parts: Mapping[str, str], environ: Mapping[str, str]) -> bool:
     """Whether every host of the address is this machine: a socket in its file system, or loopback."""
     if parts.get("service") or environ.get("PGSERVICE"):
-        return False  # the host is in a file of libpq's
+        return False  # a file of libpq's has the host
     named = [
         parts.get(part) or environ.get(variable, "")
         for part, variable in (("host", "PGHOST"), ("hostaddr", "PGHOSTADDR"))

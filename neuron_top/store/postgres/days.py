@@ -1,4 +1,4 @@
-"""Retention: the days of events in the database, and which of them go when they are too old or take too much."""
+"""Retention: lists the days of events in the database, and drops those that are too old or take too much space."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ORDER BY c.relname
 _FORGET = (
     "DELETE FROM neurontop.node_now WHERE at < %(before)s",
     "DELETE FROM neurontop.nodes WHERE seen < %(before)s",
-    # What landed before the days that went, and has no events left, is known by nobody any more.
+    # Runs that were stored before the dropped days, and have no events left, are of no use to anybody.
     "DELETE FROM neurontop.parts p WHERE p.touched < %(before)s "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.events e WHERE e.run = p.run)",
-    # A node that has been idle for long still ships to its job.
+    # A node that has been idle for a long time may still ship to its job.
     "DELETE FROM neurontop.runs r WHERE r.touched < %(before)s "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.parts p WHERE p.run = r.id) "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.nodes n WHERE n.job = r.id) "
@@ -33,7 +33,7 @@ _FORGET = (
     "AND NOT EXISTS (SELECT 1 FROM neurontop.runs r WHERE r.id = w.job)",
     "DELETE FROM neurontop.phases p WHERE p.until < %(before)s "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.runs r WHERE r.id = p.job)",
-    # An agent reports an entry when it changed, so an old row of a node that is there holds still.
+    # An agent reports an entry only when it changes, so an old row of a node that still reports is valid.
     "DELETE FROM neurontop.node_keys k WHERE k.seen < %(before)s "
     "AND (k.state = 'gone' OR NOT EXISTS (SELECT 1 FROM neurontop.nodes n WHERE n.node = k.node))",
     "DELETE FROM neurontop.claims WHERE until < to_timestamp(%(before)s)",
@@ -46,19 +46,19 @@ class Day(msgspec.Struct, frozen=True, kw_only=True):
     """The events that arrived on one day, in UTC."""
 
     day: str
-    """As in 2026-03-01."""
+    """For example 2026-03-01."""
     bytes: int
-    """With its indexes."""
+    """Including its indexes."""
     batches: int | None = None
-    """About how many, as the server last counted them; None before it did."""
+    """Approximate number, as the server last counted it; None before it did."""
     attached: bool = True
-    """False where dropping it was cut short."""
+    """False if dropping it was interrupted."""
     pending: bool = False
-    """Whether detaching it was cut short."""
+    """Whether detaching it was interrupted."""
 
 
 def days(database: Database) -> list[Day]:
-    """All of them, oldest first."""
+    """All days, oldest first."""
     with database.connection() as connection:
         rows = connection.execute(_DAYS).fetchall()
     return [
@@ -74,7 +74,7 @@ def days(database: Database) -> list[Day]:
 
 
 def surplus(found: Sequence[Day], today: str, keep_seconds: float | None, most_bytes: int | None) -> list[Day]:
-    """Which days a policy drops, oldest first. `found`: oldest first. Today stays, and what is to come. Pure."""
+    """Which days a policy drops, oldest first. `found`: oldest first. Today and future days stay. Pure."""
     past = [day for day in found if day.day < today]
     total = sum(day.bytes for day in found)
     going = []
@@ -90,16 +90,16 @@ def surplus(found: Sequence[Day], today: str, keep_seconds: float | None, most_b
 
 
 def today(database: Database) -> str:
-    """The day that events of this moment arrive on, by the server's clock."""
+    """The current day, by the server's clock."""
     with database.connection() as connection:
         row = connection.execute("SELECT (now() AT TIME ZONE 'UTC')::date::text").fetchone()
     return str(row[0]) if row is not None else ""
 
 
 def drop(database: Database, going: Sequence[Day]) -> None:
-    """Drop days, and forget the runs and nodes that are known by nothing else; then make the days to come.
+    """Drop days, delete runs and nodes that have nothing else left, and make the partitions of the next days.
 
-    A day is detached first without locking readers out. A drop that was cut short is finished by the next one.
+    A day is first detached without locking out readers. A drop that was interrupted is finished by the next one.
     """
     with database.connection() as connection:
         for day in going:
@@ -122,4 +122,4 @@ def _drop_day(connection: Opened, day: Day) -> None:
     try:
         connection.execute(sql.SQL("DROP TABLE {}").format(table))
     except errors.UndefinedTable:
-        return  # another one dropped it at the same moment
+        return  # another process dropped it at the same moment

@@ -37,17 +37,17 @@ from neuron_top.store.postgres.recordings import ENDED, TOTALS, decoded, put_com
 from neuron_top.store.records import CompileRecord
 
 CHANNEL = "neurontop_events"
-"""Of NOTIFY; the payload is the id of a run that has news."""
+"""Channel of NOTIFY; the payload is the id of a run that has news."""
 NAME_SECONDS = 120.0
 """After this long without a sign of life a node's name may be taken by another machine."""
 LEFT_SECONDS = 3600.0
 """After this long without a sign of life a node's agent of another job is forgotten."""
 NEWS_AT_ONCE = 1024
-"""Batches of a page of news, and one for each spool."""
+"""Batches per page of news, besides one for each spool."""
 _NOW = "extract(epoch FROM clock_timestamp())::float8"
 
 _FREE_FORM = frozenset({"attributes", "metrics", "cores", "steps", "notes", "held"})
-"""Columns of JSON, which an agent fills as its version does."""
+"""Columns of JSON, whose content depends on the agent's version."""
 
 Row = TypeVar("Row", bound=msgspec.Struct)
 
@@ -56,7 +56,7 @@ class FleetStore:
     """The database of a fleet: safe from several threads, which take turns or have a pool."""
 
     def __init__(self, address: str, *, insecure: bool = False, pool: int = 0, patience: float = math.inf) -> None:
-        """Connects when it is first asked. `patience`, and raises UsageError, RefusedForSafety: see Database."""
+        """Connects at the first request. `patience`, UsageError and RefusedForSafety: see Database."""
         self._database = Database(address, insecure=insecure, pool=pool, patience=patience)
         self.intents = Intents(self._database)
         """Changes that operators ask nodes for."""
@@ -77,7 +77,7 @@ class FleetStore:
         self._database.close()
 
     def end(self) -> None:
-        """Close for good: whoever asks later is refused."""
+        """Close for good: later requests are refused."""
         self._database.end()
 
     # --- an agent writes ---
@@ -89,9 +89,9 @@ class FleetStore:
         return float(row[0]) if row is not None else 0.0
 
     def register(self, node: NodeRecord) -> None:
-        """Describe a node. Raises NodeNameTaken where another machine of that name was seen a moment ago.
+        """Enter or update a node. Raises NodeNameTaken if another machine of that name was seen a moment ago.
 
-        Of a machine that has its name from another one, or was started anew, nothing is known of its caches and jobs.
+        If the name belonged to another machine before, or to another start of it, the rows of its caches and jobs go.
         """
         with self._database.transaction() as connection:
             registered = connection.execute(
@@ -101,7 +101,7 @@ class FleetStore:
                 "machine_id = excluded.machine_id, attributes = excluded.attributes, "
                 "clock_offset = excluded.clock_offset, address = excluded.address, version = excluded.version, "
                 f"seen = excluded.seen WHERE n.machine_id = excluded.machine_id OR n.seen < {_NOW} - %s "
-                # As the row was before this statement.
+                # The row as it was before this statement.
                 "RETURNING (SELECT b.machine_id FROM neurontop.nodes b WHERE b.node = n.node)",
                 (
                     node.node,
@@ -125,7 +125,7 @@ class FleetStore:
             )
 
     def beat(self, now: NodeNow) -> None:
-        """Say that a node lives, and what it does for a job. Of an unregistered node only its last samples are kept.
+        """Note that a node is alive, and its state for a job. For an unregistered node only its last samples are kept.
 
         One statement, so that a thousand nodes ask the database once each, not five times.
         """
@@ -143,7 +143,7 @@ class FleetStore:
         command: Sequence[str] = (),
         directory: str = "",
     ) -> None:
-        """Enter a job that many nodes ship to; whoever comes first describes it."""
+        """Enter a job that many nodes ship to; the first node describes it."""
         with self._database.connection() as connection:
             connection.execute(
                 "INSERT INTO neurontop.runs (id, name, cluster, started, touched, command, directory) "
@@ -152,7 +152,7 @@ class FleetStore:
             )
 
     def go_on(self, node: str, spool: str, run: str) -> None:
-        """This node's part of a job goes on, also where an earlier agent, stopped meanwhile, reported its end."""
+        """Note that this node's part of a job goes on, even if an earlier agent reported its end when it stopped."""
         self._changed(
             "UPDATE neurontop.parts SET finished = NULL, exit_code = NULL "
             "WHERE run = %s AND node = %s AND spool = %s AND finished IS NOT NULL",
@@ -160,7 +160,7 @@ class FleetStore:
         )
 
     def forget_left_jobs(self, node: str, job: str) -> None:
-        """What this node did last for jobs that it has left is of no use, now that it works for another one."""
+        """Delete this node's last state for jobs that it has left, now that it works for another one."""
         with self._database.connection() as connection:
             connection.execute(
                 f"DELETE FROM neurontop.node_now WHERE node = %s AND job <> %s AND (ended OR at < {_NOW} - %s::float8)",
@@ -168,7 +168,7 @@ class FleetStore:
             )
 
     def shipped(self, node: str, spool: str) -> int:
-        """Sequence of the last batch of a spool that is stored; 0 where none is. An agent goes on after it."""
+        """Sequence of a spool's last stored batch, after which its agent goes on; 0 if none is stored."""
         with self._database.connection() as connection:
             row = connection.execute(
                 "SELECT coalesce(max(sequence), 0) FROM neurontop.parts WHERE node = %s AND spool = %s", (node, spool)
@@ -176,9 +176,9 @@ class FleetStore:
         return int(row[0]) if row is not None else 0
 
     def ship(self, node: str, spool: str, batches: Sequence[Batch]) -> int:
-        """Store batches, each exactly once, in one transaction; the sequence of the last one stored.
+        """Store batches, each exactly once, in one transaction; returns the sequence of the last one stored.
 
-        `batches` come in the order of their sequence. One that is stored already is passed over.
+        `batches` must be in the order of their sequence; those that are stored already are skipped.
         """
         if not batches:
             return self.shipped(node, spool)
@@ -187,7 +187,7 @@ class FleetStore:
         with self._database.connection() as connection:
             if land_ahead(connection, node, spool, batches):
                 return batches[-1].sequence
-        runs = sorted({batch.run for batch in batches})  # one order for all, so that two never wait for each other
+        runs = sorted({batch.run for batch in batches})  # all in one order, so that no two wait for each other
         in_transaction(self._database, lambda connection: _land(connection, node, spool, runs, batches))
         with self._database.connection() as connection:
             for run in runs:
@@ -195,7 +195,7 @@ class FleetStore:
         return batches[-1].sequence
 
     def end_job(self, node: str, spool: str, run: str, finished: float, exit_code: int | None) -> None:
-        """This node's part of a job ended; its batches were shipped before."""
+        """Note that this node's part of a job ended; its batches must have been shipped before."""
         with self._database.connection() as connection:
             connection.execute(
                 "UPDATE neurontop.parts SET finished = %s, exit_code = %s WHERE run = %s AND node = %s AND spool = %s",
@@ -205,7 +205,7 @@ class FleetStore:
             connection.execute("SELECT neurontop.wake(%s)", (run,))
 
     def put_keys(self, rows: Iterable[NodeKey]) -> None:
-        """What a node has in its cache roots; a row of the same root, key and node is replaced."""
+        """Store the entries of a node's cache roots; a row of the same root, key and node is replaced."""
         with self._database.transaction() as connection, connection.cursor() as cursor:
             cursor.executemany(
                 "INSERT INTO neurontop.node_keys (root, key, node, state, bytes, compiler, seen, program, held) "
@@ -217,11 +217,11 @@ class FleetStore:
             )
 
     def put_compiles(self, records: Iterable[CompileRecord]) -> None:
-        """Measured compile times, for later estimates; the same one twice is kept once."""
+        """Store measured compile times, for later estimates; duplicates are stored once."""
         put_compiles(self._database, records)
 
     def put_waits(self, rows: Iterable[WaitRecord]) -> None:
-        """Waits for locks so far; a row of the same job, key, holder and waiter is replaced."""
+        """Store waits for locks so far; a row of the same job, key, holder and waiter is replaced."""
         with self._database.transaction() as connection, connection.cursor() as cursor:
             cursor.executemany(
                 "INSERT INTO neurontop.waits (job, key, holder_node, waiter_node, ranks, seconds, first, last) "
@@ -234,12 +234,12 @@ class FleetStore:
     # --- screens read ---
 
     def jobs(self, limit: int = 100, named: str | None = None) -> list[JobRecord]:
-        """Jobs and recordings, newest first, each added up over its nodes: the newest, those that nodes work for or
-        worked for last, however old, and those of this id, beginning of an id, or name."""
+        """Jobs and recordings, newest first, each added up over its nodes: the newest ones, those that nodes work for
+        or worked for last (however old), and those with this id, prefix of an id, or name."""
         return self._rows(JobRecord, _JOBS, (limit, named, named, named))
 
     def nodes(self, job: str | None = None) -> list[NodeRecord]:
-        """Nodes by name: all, or those with an agent of a job, as that agent describes them."""
+        """Nodes by name: all of them, or those with an agent of this job, as that agent describes them."""
         if job is None:
             return self._rows(NodeRecord, f"SELECT {_NODE_COLUMNS} FROM neurontop.nodes ORDER BY node", ())
         return self._rows(
@@ -253,13 +253,13 @@ class FleetStore:
     def node(self, name: str, job: str | None = None) -> NodeRecord | None:
         """One node, as its agent of a job describes it, without one that of the newest job whose agent lives there.
 
-        None where there is no node of that name.
+        None if there is no node of that name.
         """
         found = self._rows(NodeRecord, _NODE, (job, job, name))
         return found[0] if found else None
 
     def now(self, job: str | None = None, *, cores: bool = False, steps: bool = False) -> list[NodeNow]:
-        """What nodes do now, by name and job. `cores`: with all values of cores; `steps`: with ranks' newest steps."""
+        """The current state of nodes, by name and job. `cores`: with all cores' values; `steps`: with newest steps."""
         return self._rows(
             NodeNow,
             f"SELECT {_NOW_COLUMNS}, metrics, "
@@ -270,7 +270,7 @@ class FleetStore:
         )
 
     def node_now(self, node: str, job: str) -> NodeNow | None:
-        """What one node does now for a job, with a value for every core; None where it never reported."""
+        """The current state of one node for a job, with a value for every core; None if it never reported."""
         found = self._rows(
             NodeNow,
             f"SELECT {_NOW_COLUMNS}, metrics, cores, notes FROM neurontop.node_now WHERE node = %s AND job = %s",
@@ -279,7 +279,7 @@ class FleetStore:
         return found[0] if found else None
 
     def phases(self, job: str) -> list[PhaseSpan]:
-        """What each node of a job did so far, by node and time."""
+        """The phases of each node of a job so far, by node and time."""
         return self._rows(
             PhaseSpan,
             "SELECT node, since, until, phase FROM neurontop.phases WHERE job = %s ORDER BY node, since",
@@ -287,7 +287,7 @@ class FleetStore:
         )
 
     def parts(self, run: str) -> list[RunPart]:
-        """What every node has landed of a run."""
+        """The part of a run that each spool of a node has shipped."""
         return self._rows(
             RunPart,
             "SELECT run, node, spool, sequence, events, bytes, first, last, touched, finished, exit_code "
@@ -296,11 +296,11 @@ class FleetStore:
         )
 
     def news(self, run: str, cursor: Cursor) -> list[Landed]:
-        """Batches of a run behind `cursor`, which moves to the last of them; ask again until there are none.
+        """Batches of a run after `cursor`, which moves to the last of them; call again until there are none.
 
-        The batches of one spool come in order. Numbers of arrival would have gaps that are filled later, because
-        transactions end in another order than they begin in; marks of spools have none. Raises StoreCorrupt for a batch
-        that cannot be read, once: the cursor moves past it.
+        The batches of one spool come in order. Numbers in the order of arrival would have gaps that are filled later,
+        because transactions do not end in the order in which they begin; sequences of spools have no gaps. Raises
+        StoreCorrupt for a batch that cannot be read, once: the cursor moves past it.
         """
         with self._database.connection() as connection:
             marks = connection.execute(
@@ -313,17 +313,17 @@ class FleetStore:
             ]
             if not behind:
                 return []
-            rows = connection.execute(  # binary: half of the bytes of a bytea in text
+            rows = connection.execute(  # binary, as a bytea takes twice the bytes in text
                 _BEHIND, (*map(list, zip(*behind, strict=True)), _shares(behind), run), binary=True
             ).fetchall()
-        if not rows:  # dropped with their partition: nothing is left to read up to the marks
+        if not rows:  # dropped with their partition: nothing is left to read before the marks
             cursor.update({(node, spool): mark for node, spool, _read, mark in behind})
         landed: list[Landed] = []
         for node, spool, sequence, number, data, written_as in rows:
             try:
                 events = decoded(self.place, run, number, data, written_as)
             except StoreCorrupt:
-                if landed:  # these first: the cursor has passed them
+                if landed:  # return these first, as the cursor has passed them
                     break
                 cursor[node, spool] = sequence
                 raise
@@ -332,7 +332,7 @@ class FleetStore:
         return landed
 
     def keys(self, root: str | None = None) -> list[NodeKey]:
-        """Which node has what of which key: in all roots, or in one."""
+        """The states of keys on nodes: in all roots, or in one."""
         return self._rows(
             NodeKey,
             "SELECT root, key, node, state, bytes, compiler, seen, program, held FROM neurontop.node_keys "
@@ -341,7 +341,7 @@ class FleetStore:
         )
 
     def keys_of(self, node: str) -> list[NodeKey]:
-        """What one node has of which key, in all roots."""
+        """The states of keys on one node, in all roots."""
         return self._rows(
             NodeKey,
             "SELECT root, key, node, state, bytes, compiler, seen, program, held FROM neurontop.node_keys "
@@ -359,16 +359,17 @@ class FleetStore:
         )
 
     def listen(self, stop: threading.Event, *, seconds: float = 1.0) -> Iterator[str | None]:
-        """Ids of runs that have news as it comes, None after `seconds` without; ends when `stop` is set.
+        """Yield ids of runs as news arrives, and None after `seconds` without news; ends when `stop` is set.
 
-        On a connection of its own, past a pooler. A notification only wakes: what was missed is found by `news`.
+        Uses a connection of its own that bypasses a pooler. A notification only wakes the reader; missed ones do no
+        harm, as `news` finds everything.
         """
         connection = self._database.connect()
         try:
             connection.execute(f"LISTEN {CHANNEL}")
             while not stop.is_set():
                 woken = {note.payload for note in connection.notifies(timeout=seconds, stop_after=1)}
-                yield from woken or (None,)  # several may come in one packet
+                yield from woken or (None,)  # several may arrive in one packet
         except psycopg.Error as problem:
             raise self._database.sentence(problem) from None
         finally:
@@ -377,12 +378,13 @@ class FleetStore:
     # --- who compiles a key ---
 
     def claim(self, key: str, node: str, lease: float, holder: str = "") -> Claim:
-        """Take a key for `lease` seconds where it is free, ran out, or is ours already; see `Claim.mine`.
+        """Take a key for `lease` seconds if it is free, its lease ran out, or it is ours already; see `Claim.mine`.
 
         `holder` names a process of the node: two of one node are distinguished by it.
         """
         with self._database.transaction() as connection:
-            # The lock orders those who come at once; a row that somebody else holds must not be written to find out.
+            # The lock puts simultaneous requests in order; a row that somebody else holds must not be written to find
+            # out.
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", (key,))
             before = _claim_row(connection, key)
             if before is None:
@@ -402,7 +404,7 @@ class FleetStore:
             return self._claimed(connection, key, mine=True, taken_from="" if ours else before.node)
 
     def renew(self, claim: Claim, lease: float) -> Claim:
-        """Go on holding a key. Raises ClaimLost where it ran out and was taken over, or was released."""
+        """Extend the lease of a key. Raises LeaseExpired if it ran out and was taken over, or was released."""
         with self._database.transaction() as connection:
             done = connection.execute(
                 f"UPDATE neurontop.claims SET until = {_IN_SECONDS} WHERE key = %s AND node = %s AND holder = %s",
@@ -413,7 +415,7 @@ class FleetStore:
             return self._claimed(connection, claim.key, mine=True)
 
     def release(self, claim: Claim) -> bool:
-        """Give a key back; False where it was not held any more."""
+        """Give a key back; False if it was not held any more."""
         return self._changed(
             "DELETE FROM neurontop.claims WHERE key = %s AND node = %s AND holder = %s",
             (claim.key, claim.node, claim.holder),
@@ -444,7 +446,7 @@ class FleetStore:
             return [self._row(kind, row) for row in found]
 
     def _row(self, kind: type[Row], row: Mapping[str, object]) -> Row:
-        """Where one agent, of another version say, wrote what nobody can read, that is unknown; all else is there."""
+        """Read a row; values that cannot be read (of an agent of another version, say) count as unknown."""
         with suppress(msgspec.ValidationError):
             return msgspec.convert(row, kind)
         try:
@@ -498,7 +500,7 @@ INSERT INTO neurontop.phases (job, node, since, until, phase)
 SELECT %(job)s, %(node)s, {_NOW}, {_NOW}, %(phase)s
 WHERE %(job)s::text <> '' AND %(phase)s::text <> '' AND NOT EXISTS (SELECT 1 FROM grown) ON CONFLICT DO NOTHING
 """
-"""The node's last samples, its sign of life, and its phase: the one that goes on, or a new one."""
+"""Update the node's last samples, its sign of life, and its phase, which goes on or is a new one."""
 _BEHIND = """
 SELECT e.node, e.spool, e.sequence, e.number, e.data, e.format
 FROM unnest(%s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[]) AS b (node, spool, read, mark, most)
@@ -518,7 +520,7 @@ _NODE_COLUMNS = f"node, cluster, job, machine_id, attributes, {_finite('clock_of
 _AGENT_COLUMNS = (
     f"n.node, n.cluster, coalesce(a.job, n.job) AS job, n.machine_id, n.attributes, {_finite('clock_offset', 'n.')}, "
     "coalesce(a.version, n.version) AS version, coalesce(a.at, n.seen) AS seen, "
-    # One that is gone may have left its address to the next.
+    # An agent that is gone may have left its address to the next.
     "CASE WHEN EXISTS (SELECT FROM neurontop.node_now o WHERE o.node = n.node AND o.job <> coalesce(a.job, n.job) "
     "AND o.address = coalesce(a.address, n.address) "
     f"AND (a.ended OR o.at > coalesce(a.at, n.seen) + {SILENT_SECONDS})) "
@@ -545,9 +547,9 @@ _CLAIM_COLUMNS = (
 
 
 def _shares(behind: Sequence[tuple[str, str, int, int]]) -> list[int]:
-    """How many batches of each (node, spool, read, mark) a page has: by how many of all that is left are its own.
+    """How many batches of each (node, spool, read, mark) go on a page, in proportion to what each has left.
 
-    So all spools come to their end together, and a page costs the same however much is left.
+    So all spools are finished at about the same time, and a page costs the same however much is left.
     """
     left = [mark - read for _node, _spool, read, mark in behind]
     return [1 + NEWS_AT_ONCE * one // sum(left) for one in left]
@@ -563,7 +565,7 @@ def _claim_row(connection: Opened, key: str) -> Claim | None:
 
 
 def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode().replace("\\u0000", "\\ufffd")  # jsonb holds no zero byte
+    return msgspec.json.encode(value).decode().replace("\\u0000", "\\ufffd")  # jsonb cannot hold zero bytes
 
 
 def _land(connection: Opened, node: str, spool: str, runs: Sequence[str], batches: Sequence[Batch]) -> None:

@@ -1,4 +1,4 @@
-"""Changes that operators ask nodes for: rows that go one way, each step taken by whoever finds the row in its state."""
+"""Changes that operators ask nodes for: rows whose state only moves forward, by whoever finds it as expected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neuron_top.store.fleet_records import Intent, IntentState
 from neuron_top.store.postgres.connection import Database
 
 LASTS_SECONDS = 900.0
-"""After this long an intent that nobody began does nothing any more."""
+"""Seconds after which an intent that nobody began is expired."""
 _COLUMNS = (
     "id, node, plan, asked_by, extract(epoch FROM asked)::float8 AS asked, state, result, batch, "
     "extract(epoch FROM until)::float8 AS until, until < clock_timestamp() AS expired"
@@ -27,7 +27,7 @@ class Intents:
         self._database = database
 
     def ask(self, node: str, plan: Mapping[str, object], batch: str = "", seconds: float = LASTS_SECONDS) -> int:
-        """Ask a node's agent for a change; the id of the intent. `seconds`: how long it may still be begun."""
+        """Ask a node's agent for a change; returns the intent's id. `seconds`: how long it may still be begun."""
         with self._database.connection() as connection:
             row = connection.execute(
                 "INSERT INTO neurontop.intents (node, plan, batch, until) "
@@ -37,15 +37,15 @@ class Intents:
         return int(row[0]) if row is not None else 0
 
     def of_batch(self, batch: str) -> list[Intent]:
-        """What one command asked for, by node."""
+        """The intents of one command, by node."""
         return self._found("batch = %s ORDER BY node, id", (batch,))
 
     def of_node(self, node: str, states: tuple[IntentState, ...]) -> list[Intent]:
-        """What a node is asked for, oldest first."""
+        """The intents for a node, oldest first."""
         return self._found("node = %s AND state = ANY(%s) ORDER BY id", (node, [str(state) for state in states]))
 
     def newest(self, limit: int = 200) -> list[Intent]:
-        """The newest of all, newest first."""
+        """The newest intents of all nodes, newest first."""
         return self._found("true ORDER BY id DESC LIMIT %s", (limit,))
 
     def move(
@@ -55,9 +55,8 @@ class Intents:
         after: IntentState,
         result: Mapping[str, object] | None = None,
     ) -> bool:
-        """Take an intent from one state to the next; False where it is not in `before` any more, or expired.
-
-        Of many who try, one succeeds.
+        """Take an intent from one state to the next; False if it is not in `before` any more, or expired. Of many who
+        try, one succeeds.
         """
         what, values = "state = %s", [str(after)]
         if result is not None:
@@ -83,4 +82,4 @@ class Intents:
 
 
 def _json(value: Mapping[str, object]) -> str:
-    return msgspec.json.encode(value).decode().replace("\\u0000", "\\ufffd")  # jsonb holds no zero byte
+    return msgspec.json.encode(value).decode().replace("\\u0000", "\\ufffd")  # jsonb cannot hold zero bytes

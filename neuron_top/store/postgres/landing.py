@@ -13,17 +13,17 @@ from neuron_top.store.postgres.connection import Database, Opened
 
 Result = TypeVar("Result")
 Row = tuple[str, str, str, int, float | None, float | None, int, int, bytes]
-"""Of `events`: run, node, spool, sequence, first, last, count, format, data."""
+"""A row of `events`: run, node, spool, sequence, first, last, count, format, data."""
 _MARK = "SELECT sequence FROM neurontop.parts WHERE run = %s AND node = %s AND spool = %s FOR UPDATE"
 _COLUMNS = "run, node, spool, sequence, first, last, count, format, data"
 _VALUES = "%s, %s, %s, %s, %s, %s, %s, %s, %s"
 _FEWER_THAN_COPIED = 8
-"""Rows that are inserted as they are: a temporary table is emptied at each commit, which costs more than they do."""
+"""Fewer rows than this are inserted directly: a temporary table, emptied at each commit, would cost more."""
 _AHEAD = "SELECT neurontop.land(%s, %s, %s, {}::bigint[], {}::float8[], {}::float8[], {}::integer[], %s, {}::bytea[])"
 
 
 def in_transaction(database: Database, work: Callable[[Opened], Result]) -> Result:
-    """`work` in a transaction; where today has no partition yet it is made, and the work done again."""
+    """Do `work` in a transaction; if today has no partition yet, make it and do the work again."""
     with database.connection() as connection:
         try:
             with connection.transaction():
@@ -35,7 +35,7 @@ def in_transaction(database: Database, work: Callable[[Opened], Result]) -> Resu
 
 
 def lock_part(connection: Opened, run: str, node: str, spool: str) -> int:
-    """The mark of a spool in a run, held until the transaction ends: a second agent of that spool waits here."""
+    """Lock and return the mark of a spool in a run until the transaction ends; a second agent of that spool waits."""
     part = (run, node, spool)
     row = connection.execute(_MARK, part).fetchone()
     if row is None:  # the first batch; another process may enter it at the same moment
@@ -47,9 +47,9 @@ def lock_part(connection: Opened, run: str, node: str, spool: str) -> int:
 
 
 def land_ahead(connection: Opened, node: str, spool: str, batches: Sequence[Batch]) -> bool:
-    """Insert a few batches of one run, all above the spool's mark, in one statement: the usual case.
+    """Insert a few batches of one run, all above the spool's mark, in one statement, as is usual.
 
-    They land, the mark moves, and who listens is woken. False, and nothing is done, where they are not of that kind.
+    The mark moves, and listeners are woken. Returns False, with nothing done, if the batches are not of that kind.
     """
     run = batches[0].run
     if len(batches) >= _FEWER_THAN_COPIED or any(batch.run != run for batch in batches):
@@ -66,8 +66,8 @@ def land_ahead(connection: Opened, node: str, spool: str, batches: Sequence[Batc
 
 
 def land(connection: Opened, rows: Sequence[Row]) -> None:
-    """Insert batches; once in a transaction. A table with row security takes no COPY, so a temporary one does first."""
-    if len(rows) < _FEWER_THAN_COPIED:  # an agent that keeps up has a batch or two
+    """Insert batches, once per transaction. A table with row security takes no COPY, so a temporary one is filled."""
+    if len(rows) < _FEWER_THAN_COPIED:  # an agent that keeps up ships a batch or two at a time
         with connection.cursor() as cursor:
             cursor.executemany(f"INSERT INTO neurontop.events ({_COLUMNS}) VALUES ({_VALUES})", rows)
         return
@@ -93,7 +93,7 @@ def move_mark(
     landed: Sequence[Packed],
     touched: float | None = None,
 ) -> None:
-    """What landed is counted, and the mark stands at its last batch. `touched`: when; by the server's clock else."""
+    """Count the new batches and move the mark to the last of them. `touched`: when; None: by the server's clock."""
     connection.execute(
         "UPDATE neurontop.parts SET sequence = %s, events = events + %s, bytes = bytes + %s, "
         "first = least(first, %s), last = greatest(last, %s), "

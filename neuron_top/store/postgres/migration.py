@@ -15,14 +15,14 @@ DAYS_AHEAD = 7
 
 
 class Migrated(msgspec.Struct, frozen=True):
-    """What `migrate` found and left: versions of the schema, 0 for none."""
+    """Versions of the schema before and after `migrate`; 0 for none."""
 
     before: int
     after: int
 
 
 def steps(after: int = 0) -> list[tuple[int, str]]:
-    """(number, SQL) of the steps that come after a version, in order."""
+    """(number, SQL) of the steps after a version, in order."""
     folder = files("neuron_top.store.postgres.schema")
     named = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
     found = [(int(name.partition("-")[0]), folder.joinpath(name).read_text(encoding="utf-8")) for name in named]
@@ -30,7 +30,7 @@ def steps(after: int = 0) -> list[tuple[int, str]]:
 
 
 def script(after: int = 0) -> str:
-    """One SQL script that does what `migrate` does to a schema of that version, for who must read it first."""
+    """One SQL script that does what `migrate` does to a schema of that version, for people who must review it first."""
     parts = [text for _number, text in steps(after)]
     parts += [f"INSERT INTO neurontop.meta (version) VALUES ({SCHEMA_VERSION});\n"] if parts else []
     return "\n".join(["BEGIN;\n", *parts, f"SELECT neurontop.make_days({DAYS_AHEAD});\nCOMMIT;"])
@@ -53,13 +53,13 @@ def migrate(database: Database) -> Migrated:
 
 
 def _apply(connection: Opened, place: str) -> int:
-    """The missing steps; the version that was there before."""
+    """Apply the missing steps; returns the version that was there before."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('neurontop.migrate', 0))")
     before = schema_version(connection)
     if before > SCHEMA_VERSION:
         raise newer(place, before)
     for _number, text in steps(before):
-        connection.execute(text.encode())  # bytes: psycopg takes them as they are
+        connection.execute(text.encode())  # as bytes, which psycopg passes on unchanged
     if before < SCHEMA_VERSION:
         connection.execute("INSERT INTO neurontop.meta (version) VALUES (%s)", (SCHEMA_VERSION,))
     connection.execute("SELECT neurontop.make_days(%s)", (DAYS_AHEAD,))

@@ -19,7 +19,7 @@ from neuron_top.store.postgres.landing import in_transaction, land, lock_part, m
 from neuron_top.store.records import CompileRecord, RunRecord, chosen
 
 RECORDER = "recording"
-"""The spool's name of a recording that one process appends to."""
+"""The name of the spool of a recording that one process appends to."""
 _BATCHES_AT_ONCE = 16
 TOTALS = """
 LEFT JOIN LATERAL (
@@ -32,8 +32,9 @@ LEFT JOIN LATERAL (
     ) p
 ) t ON true
 """
-"""A run's parts added up. Whether and how a node's part ended is told by its newest spool: an agent that is started
-with an empty state folder begins one, and nobody goes on with the old one. In an array an open end is above others."""
+"""A run's parts added up. A node's newest spool says whether and how its part ended: an agent that is started with an
+empty state folder begins a new spool, and nobody continues the old one. In an array, an open end (null) sorts above the
+others."""
 ENDED = "t.nodes > 0 AND t.ended = t.nodes"
 _RUN_COLUMNS = (
     "r.id, r.node, r.name, r.command, r.directory, r.pid, r.started, "
@@ -51,7 +52,7 @@ class PostgresStore:
         """Raises StoreUnusable where it cannot be used as it is, UsageError and RefusedForSafety (see Database)."""
         self._database = Database(address, insecure=insecure)
         with self._database.connection():
-            pass  # raises now what is wrong with the address
+            pass  # so that a wrong address raises now
 
     @property
     def place(self) -> str:
@@ -117,7 +118,7 @@ class PostgresStore:
         move_mark(connection, run, node, RECORDER, sequence + len(batches), batches, touched)
 
     def finish(self, run: str, exit_code: int | None, finished: float, summary: bytes = b"") -> None:
-        """The command ended; `summary` is the closing summary as JSON."""
+        """Note that the command ended; `summary` is the closing summary as JSON."""
         with self._database.connection() as connection:
             connection.execute(
                 "UPDATE neurontop.runs SET finished = %s, exit_code = %s, summary = %s, "
@@ -126,7 +127,7 @@ class PostgresStore:
             )
 
     def remember_compiles(self, records: Iterable[CompileRecord]) -> None:
-        """Keep measured compile times for later estimates; the same one twice is kept once."""
+        """Store measured compile times for later estimates; duplicates are stored once."""
         put_compiles(self._database, records)
 
     def forget(self, run: str) -> None:
@@ -153,7 +154,7 @@ class PostgresStore:
         return [self._run_record(row) for row in rows]
 
     def run(self, run: str) -> RunRecord | None:
-        """One recording by its id, by an unambiguous beginning of it, or the newest of that name; None if none."""
+        """One recording by id, by an unambiguous prefix of an id, or the newest of that name; None if none."""
         return chosen(self.runs(), run)
 
     def replay(self, run: str, after: int = -1, since: float | None = None) -> Iterator[AnyEvent]:
@@ -164,8 +165,8 @@ class PostgresStore:
     def batches(self, run: str, after: int = -1, since: float | None = None) -> Iterator[tuple[int, list[AnyEvent]]]:
         """As `replay`, batch by batch with its number.
 
-        Of a job that many nodes ship to, this is for what has landed: a batch can arrive with a lower number than one
-        that was read already. `FleetStore.news` follows such a job without a gap.
+        For a job that many nodes ship to, this reads only what has arrived: a batch can still arrive with a lower
+        number than one that was read already. `FleetStore.news` follows such a job without gaps.
         """
         while True:
             with self._database.connection() as connection:
@@ -216,12 +217,12 @@ def decoded(place: str, run: str, number: int, data: bytes, written_as: int) -> 
 
 
 def storable(text: str) -> str:
-    """Text that a column can hold: without zero bytes, and without bytes that are no UTF-8."""
+    """Text that a column can hold: without zero bytes and bytes that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def put_compiles(database: Database, records: Iterable[CompileRecord]) -> None:
-    """Keep measured compile times; the same one twice is kept once."""
+    """Store measured compile times; duplicates are stored once."""
     rows = [
         (*msgspec.structs.astuple(record)[:-1], msgspec.json.encode(record.op_counts).decode()) for record in records
     ]
