@@ -1,5 +1,5 @@
-"""The application: what a front end may ask, each thing once.
+"""The application's services, which front ends call: every function of the program stands here once.
 
-CLI, terminal and web import services and views and nothing else of the product. A service is given the settings, reads
-disks when it is asked (so screens call it in a thread) and answers with a frozen view or a feed.
+CLI, terminal and web import services and views and nothing else of the product. A service gets the settings, reads
+disks when it is called (so screens call it in a thread) and returns a frozen view or a feed.
 """

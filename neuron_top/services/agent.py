@@ -33,12 +33,12 @@ __all__ = ["Agent", "AgentRuns", "LogRequest", "NodeAgent", "agent_token", "log_
 View = TypeVar("View")
 
 _QUICK_LOOK = 3.0
-"""Seconds that the sources may take for one snapshot."""
+"""The most seconds that the sources may take for one snapshot."""
 
 
 def who_am_i(job: str = "") -> Identity:
-    """This node and its job; `job` is the one of the command line. Asks EC2 for the instance's id where only that
-    names the node, for a third of a second at most."""
+    """The identity of this node and its job; `job` comes from the command line. If only EC2's instance id can name the
+    node, EC2 is asked, for at most a third of a second."""
     who = identity()
     if who.node.is_last_resort and instance_metadata.on_ec2():
         who = identity(instance=instance_metadata.ask().get("instance_id", ""))
@@ -46,7 +46,7 @@ def who_am_i(job: str = "") -> Identity:
 
 
 class NodeAgent:
-    """An agent with a feed of its own: all that runs on this node."""
+    """An agent with a feed of its own, of everything that runs on this node."""
 
     def __init__(
         self, settings: Settings, paths: Sequence[str], job: str, warn: Callable[[str], None], *, once: bool = False
@@ -73,20 +73,20 @@ class NodeAgent:
         )
 
     def start(self) -> None:
-        """Begin."""
+        """Start the agent and its feed."""
         self.agent.start()
         self.feed.start(lambda: None)
 
     def wait(self, stop: threading.Event) -> None:
-        """Until `stop` is set. Raises NodeNameTaken where another machine has this node's name."""
+        """Wait until `stop` is set. Raises NodeNameTaken if another machine has this node's name."""
         self.agent.wait(stop)
 
     def snapshot(self) -> None:
-        """Wait until the sources have reported what there is now."""
+        """Wait until the sources have reported the present state."""
         self.feed.settle(_QUICK_LOOK)
 
     def stop(self, seconds: float) -> bool:
-        """End the sources, ship what they reported last; whether all of it arrived. Raises NodeNameTaken."""
+        """End the sources and ship their last events; returns whether all arrived. Raises NodeNameTaken."""
         self.feed.stop()
         arrived = self.agent.close(seconds)
         if self.agent.shipper.refused is not None:
@@ -110,10 +110,10 @@ def log_page(feed: Feed, request: LogRequest) -> LogPage:
 
 
 class JobAgent:
-    """An agent of a job that is run and recorded here: ships what the recording takes."""
+    """An agent of a job that is run and recorded here: it ships the recorded events."""
 
     def __init__(self, recording: Recording, settings: Settings, warn: Callable[[str], None]) -> None:
-        """A job without a name of its own is called as its recording. Raises UsageError."""
+        """A job without a name of its own gets that of its recording. Raises UsageError."""
         self._recording, self._warn = recording, warn
         who = who_am_i()
         job = recording.run if who.job.is_own else who.job.value
@@ -127,11 +127,11 @@ class JobAgent:
         self._new_sink = sinks[0]
 
     def read(self, view: Callable[[Run, float], View]) -> View:
-        """What the agent reads: the run as it is now."""
+        """Give the agent the run as it is now."""
         return self._recording.feed.read(view)
 
     def sink(self) -> SpoolSink:
-        """Keeps the events until they are shipped."""
+        """The sink that keeps the events until they are shipped."""
         return self._new_sink()
 
     def start(self) -> None:
@@ -139,7 +139,7 @@ class JobAgent:
         self._agent.start()
 
     def finish(self) -> None:
-        """Ship what the job reported last; a database that is away is not waited for."""
+        """Ship the job's last events, without waiting for a database that is away."""
         with suppress(NodeNameTaken):
             arrived = self._agent.close(10.0 if self._agent.shipper.is_reached else 1.0)
             if not arrived:
@@ -149,7 +149,7 @@ class JobAgent:
 
 
 def ship(recording: Recording, settings: Settings, warn: Callable[[str], None]) -> None:
-    """Ship `recording` to the fleet's database, too. An agent that cannot be had costs the job nothing."""
+    """Ship `recording` to the fleet's database, too. If the agent cannot be started, the job runs without it."""
     try:
         recording.companion = JobAgent(recording, settings, warn)
     except UsageError as problem:

@@ -1,4 +1,4 @@
-"""Alerts acknowledged, muted and kept as history, per job, in the state folder."""
+"""Acknowledges and mutes alerts, and keeps their history per job in the state folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from neuron_top.views.handled_alerts import NO_HISTORY, AlertHistory, AlertList,
 
 FOLDER = "alerts"
 MOST_JOBS = 200
-"""Files that are kept, the newest ones."""
+"""How many files are kept, the newest ones."""
 _SAFE = re.compile(r"[A-Za-z0-9][\w.-]{0,120}", re.ASCII)
 _history = msgspec.json.Decoder(AlertHistory)  # made once, in one thread: see `cache/scan/index.py`
 
@@ -32,7 +32,7 @@ class AlertAct(StrEnum):
     ACKNOWLEDGE = "ack"
     MUTE = "mute"
     UNDO = "undo"
-    """Neither acknowledged nor muted any more."""
+    """Undo both: neither acknowledged nor muted."""
 
 
 class AlertService:
@@ -46,7 +46,7 @@ class AlertService:
         return self._settings.state_path
 
     def history(self, job: str) -> AlertHistory:
-        """What is kept of a job; nothing where that cannot be read."""
+        """The stored history of a job; empty if it cannot be read."""
         return _file_of(self._state, job).known()
 
     def listed(self, run: Run, now: float) -> AlertList:
@@ -59,7 +59,7 @@ class AlertService:
         return self._change(job, lambda history: done(history, job, act, keys))
 
     def note(self, job: str, found: Sequence[Alert], now: float) -> AlertHistory:
-        """Keep which alerts hold now, for the history; quick where nothing changed. Raises as `act` does."""
+        """Store which alerts hold now, for the history; quick if nothing changed. Raises as `act` does."""
         known = self.history(job)
         if noted(known, job, found, now) is known:
             return known
@@ -67,7 +67,7 @@ class AlertService:
         return self._change(job, lambda history: noted(history, job, found, now))
 
     def forget(self, job: str) -> None:
-        """Drop what is kept of a recording that was deleted."""
+        """Delete the history of a recording that was deleted."""
         file = _file_of(self._state, job)
         if file.known() is not NO_HISTORY:
             file.change(lambda _history: NO_HISTORY)
@@ -77,7 +77,7 @@ class AlertService:
 
 
 def _file_of(state: Path, job: str) -> StateFile[AlertHistory]:
-    """The file of a job: of a recording by its id, of others by the name of their first log."""
+    """The file of a job: named by the id of a recording, else by the name of its first log."""
     name = job if _SAFE.fullmatch(job) else "log-" + hashlib.sha256(job.encode("utf-8", "replace")).hexdigest()[:24]
     return StateFile(state / FOLDER / f"{name}.json", _history, NO_HISTORY, "alerts of a job")
 
@@ -92,7 +92,7 @@ def _prune(state: Path) -> None:
 
 
 def done(history: AlertHistory, job: str, act: AlertAct, keys: Sequence[str]) -> AlertHistory:
-    """The history after an act."""
+    """The history after an action."""
     now = time.time()
     acknowledged = {key: at for key, at in history.acknowledged.items() if key not in keys}
     muted = {key: at for key, at in history.muted.items() if key not in keys}
@@ -104,7 +104,7 @@ def done(history: AlertHistory, job: str, act: AlertAct, keys: Sequence[str]) ->
 
 
 def chosen_keys(view: AlertList, names: Sequence[str]) -> list[str]:
-    """The keys of alerts that are named by key or kind. Raises NothingToShow for a name that fits none."""
+    """The keys of alerts named by key or kind. Raises NothingToShow for a name that matches none."""
     keys: list[str] = []
     for name in names:
         fitting = [

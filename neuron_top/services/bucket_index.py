@@ -1,4 +1,4 @@
-"""A bucket's entries from the index that one node keeps for all: in the fleet's database, else in the state folder."""
+"""Reads a bucket's entries from the shared index, in the fleet's database or else in the state folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from neuron_top.store.errors import StoreUnusable
 def indexed_snapshot(
     settings: Settings, root: str, modules: Collection[str], notify: Callable[[str], None]
 ) -> Snapshot:
-    """All entries, or those of these modules; an index that cannot be used costs a listing of our own.
+    """All entries, or those of these modules; if the index cannot be used, the bucket is listed.
 
     Raises NothingToShow, UsageError.
     """

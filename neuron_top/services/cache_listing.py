@@ -1,4 +1,4 @@
-"""The caches of this machine and those that were named as one table of entries: folders and buckets alike.
+"""Lists the caches of this machine and those that were named as one table of entries, folders and buckets alike.
 
 Beside it the caches that are only shown, PyTorch's own.
 """
@@ -21,10 +21,10 @@ from neuron_top.views.other_caches import OtherCache, other_cache
 
 MOST_NAMED = 50
 AGES_SECONDS = 60.0
-"""Rows of a cache in which nothing changed are kept so long: only their ages grow."""
+"""Seconds for which the rows of an unchanged cache are reused: only their ages grow."""
 BUCKET_SECONDS = 30.0
 BUCKET_PATIENCE = 30.0
-"""A bucket is not listed again before so many times of what its last listing took: each costs requests."""
+"""A bucket is listed again only after this many times the duration of its last listing, as that costs requests."""
 
 
 class _Listed(NamedTuple):
@@ -35,7 +35,7 @@ class _Listed(NamedTuple):
 
 
 class CacheListing:
-    """Lists caches and remembers what it listed. Threads take turns; slow: not for an event loop."""
+    """Lists caches and remembers the result. Threads take turns; slow, so not for an event loop."""
 
     def __init__(
         self,
@@ -57,13 +57,13 @@ class CacheListing:
         self._problems: dict[str, str] = {}
 
     def also(self, named: Iterable[str]) -> bool:
-        """List these too from now on, those that a job uses; whether one of them is new."""
+        """List the caches that a job uses from now on, too; returns whether one of them is new."""
         fresh = [root for root in dict.fromkeys(named) if root not in self._named]
         self._named = (*self._named, *fresh[: max(0, MOST_NAMED - len(self._named))])
         return bool(fresh)
 
     def entries(self, *, refresh: bool = False) -> EntryTable:
-        """All entries; `refresh` lists buckets too that were listed a moment ago."""
+        """All entries; `refresh` also lists buckets that were listed a moment ago."""
         with self._turn:
             return self._entries(refresh=refresh)
 
@@ -107,11 +107,11 @@ class CacheListing:
 
 LEAST_SECONDS = 30.0
 PATIENCE = 30.0
-"""A look is not repeated before this many times of what it took: at most a thirtieth of a core goes into it."""
+"""A scan is repeated only after this many times its duration, so it takes at most a thirtieth of a core."""
 
 
 class OtherCaches:
-    """Remembers its last look. One thread at a time; slow: not for an event loop."""
+    """Scans other caches and remembers the result. One thread at a time; slow, so not for an event loop."""
 
     def __init__(
         self, find: Callable[[], Iterable[Root]] = roots.find, clock: Callable[[], float] = time.monotonic
@@ -121,7 +121,7 @@ class OtherCaches:
         self._next = float("-inf")
 
     def look(self) -> tuple[OtherCache, ...]:
-        """Inductor's caches that exist, as they are or were a moment ago."""
+        """The existing caches of Inductor, as they are now or were a moment ago."""
         began = self._clock()
         if began >= self._next:
             there = [root for root in self._find() if root.kind is roots.CacheKind.INDUCTOR and root.exists]

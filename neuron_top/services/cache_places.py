@@ -1,4 +1,4 @@
-"""Compile caches of this machine: where they lie, what they hold, who uses them; work folders of compiles too."""
+"""Finds this machine's compile caches: where they are, what they hold, who uses them; and compiles' work folders."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class CachePlace(NamedTuple):
-    """One cache that may exist. What was not looked at, or is not there, is None."""
+    """One cache that may exist. Fields that were not read, or do not exist, are None."""
 
     root: Root
     size: TreeSize | None = None
@@ -62,9 +62,9 @@ class CachePlaces(NamedTuple):
 
 
 def cache_places(*, sizes: bool, artifacts_in: Sequence[str] = ()) -> CachePlaces:
-    """The caches that defaults, our environment and running processes name; `sizes`: with a walk over each.
+    """The caches named by defaults, our environment and running processes; `sizes`: measure each by a walk.
 
-    PyTorch's artifacts are looked for in these files and folders; in none given, where vLLM keeps them and here.
+    PyTorch's artifacts are looked for in these files and folders, or, without any, in vLLM's folder and here.
     """
     processes = read_processes()
     found = roots.find(processes=processes, bystanders=bystanders(processes))

@@ -1,4 +1,4 @@
-"""Plans for the caches of one user: what an action would do, nothing done. Folders and buckets alike.
+"""Makes plans for the caches of one user: what an action would do, without doing it. Folders and buckets alike.
 
 Every method looks at disks or asks a service, so screens call it in a thread.
 """
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class CacheLook(NamedTuple):
-    """A cache as it was at one moment; plans that are made together share it."""
+    """The state of a cache at one moment, shared by plans that are made together."""
 
     backend: CacheBackend
     snapshot: Snapshot
@@ -48,7 +48,7 @@ class CacheLook(NamedTuple):
 
 
 class Disk(NamedTuple):
-    """The disk that a cache lies on, bytes."""
+    """The disk of a cache, in bytes."""
 
     total: int
     free: int
@@ -72,7 +72,7 @@ class CachePlanner(CacheReader):
     # What plans rest on
 
     def context(self, backend: CacheBackend, snapshot: Snapshot, *, assume_exclusive: bool = False) -> PlanContext:
-        """What planners know besides the newest snapshot of `backend`."""
+        """The planning context besides the newest snapshot of `backend`."""
         past = self.usage_history(backend.root)
         facts = ContextFacts(
             pins=self.pinned(),
@@ -94,7 +94,7 @@ class CachePlanner(CacheReader):
 
     @property
     def pins(self) -> Pins:
-        """The pins that were set by hand."""
+        """The pins that a person set."""
         return Pins(self._settings.state_path)
 
     def pinned(self) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ class CachePlanner(CacheReader):
         *,
         assume_exclusive: bool = False,
     ) -> list[Plan]:
-        """As `plan`, a plan for each group of paths; all rest on one look."""
+        """As `plan`, with a plan for each group of paths; all use one snapshot."""
         look = self.look(root, causes=verb in _NEED_CAUSES, assume_exclusive=assume_exclusive)
         plans = []
         for paths in groups:
@@ -161,8 +161,8 @@ class CachePlanner(CacheReader):
     def plan_compile(
         look: CacheLook, entries: Sequence[Entry], *, deterministic: bool = False, fewer: bool = False
     ) -> tuple[Plan, list[Caveat]]:
-        """(the plan to compile the failures among `entries` now, why some cannot be compiled here). `fewer`: the person
-        asked for fewer compiles at a time already."""
+        """The plan to compile the failures among `entries` now, and why some cannot be compiled here. `fewer`: the
+        person asked for fewer compiles at a time already."""
         if not registry.is_possible(Verb.COMPILE, look.backend.kind):
             raise UsageError(f"compiling is not possible in a {look.backend.kind}: it needs a folder of this machine")
         plan, missing = registry.plan_compile(look.snapshot.root, entries, look.context, deterministic=deterministic)
@@ -171,7 +171,7 @@ class CachePlanner(CacheReader):
 
     @staticmethod
     def plan_eviction(look: CacheLook, criteria: EvictCriteria) -> Plan:
-        """The plan that the criteria ask for. Raises UsageError for a compiler that cannot be read."""
+        """The plan for these criteria. Raises UsageError for a compiler that cannot be parsed."""
         snapshot = look.snapshot
         if criteria.keep_graph and not look.backend.keeps_graphs:
             raise UsageError(f"{snapshot.root} holds no graphs that could be kept: evict without --keep-graph")
@@ -181,7 +181,7 @@ class CachePlanner(CacheReader):
             raise UsageError(f"--compiler: {problem}") from None
 
     def plan_room(self, roots: Sequence[str], free_bytes: int, assume_exclusive: bool = False) -> list[Plan]:
-        """Plans that make so much of each disk free; a disk's next cache gives only where its first has not enough.
+        """Plans that free this much on each disk; further caches of a disk are used only if the first is not enough.
 
         Raises UsageError for an amount below one byte.
         """
@@ -204,7 +204,7 @@ class CachePlanner(CacheReader):
 
     @staticmethod
     def disks(roots: Iterable[str]) -> dict[str, Disk]:
-        """The disk of each cache that lies in a folder."""
+        """The disk of each cache that is a folder."""
         found = {}
         for root in roots:
             try:
@@ -216,12 +216,12 @@ class CachePlanner(CacheReader):
 
     @staticmethod
     def plan_work_dirs(look: CacheLook) -> list[Plan]:
-        """What dead compiles left in their work folders, a plan for each parent folder."""
+        """Plans to remove what dead compiles left in their work folders, one for each parent folder."""
         return sweep.plan_sweeps(sweep.find_work_folders(), look.context, os.getuid())
 
     @staticmethod
     def plan_quarantine(look: CacheLook, findings: Iterable[EntryFinding]) -> Plan:
-        """Move aside what these findings call broken."""
+        """The plan to move aside the entries that these findings call broken."""
         return registry.plan_broken(look.snapshot, look.context, look.snapshot.entries, findings)
 
     def plan_copy(
@@ -233,9 +233,9 @@ class CachePlanner(CacheReader):
         compiler: str | None = None,
         notify: Callable[[str], None] | None = None,
     ) -> Plan:
-        """Copy the hits of `source` that `target` lacks; with `notify` a bucket is listed through its shared index.
+        """The plan to copy hits that `target` lacks; with `notify` a bucket is read through its shared index.
 
-        Raises UsageError for one and the same, for one within the other, or a bad compiler.
+        Raises UsageError if both are the same cache or one is inside the other, and for a bad compiler.
         """
         origin, destination = self.backend(source), self.backend(target)
         if origin.root == destination.root:
@@ -258,7 +258,7 @@ class CachePlanner(CacheReader):
             raise UsageError(f"--compiler: {problem}") from None
 
     def _indexed(self, backend: CacheBackend, modules: Collection[str], notify: Callable[[str], None]) -> Snapshot:
-        """The entries of a bucket from the index that one node keeps for all; another cache is looked at itself."""
+        """The entries of a bucket from its shared index; other caches are scanned."""
         if backend.kind is not BackendKind.BUCKET:
             return backend.snapshot()
         from neuron_top.services.bucket_index import indexed_snapshot  # the database's client: only where one is named
@@ -268,25 +268,25 @@ class CachePlanner(CacheReader):
 
     @staticmethod
     def already_there(plan: Plan) -> int:
-        """How many entries of a copy's source its destination has already."""
+        """How many entries of a copy's source the destination has already."""
         return sum(each.cause.code is ReasonCode.USABLE_THERE for each in plan.exclusions)
 
     def absent(self, plan: Plan, modules: Iterable[str]) -> list[str]:
-        """Of `modules` those that a copy's source cannot give and its destination does not have."""
+        """Those of `modules` that neither the source of a copy can give nor its destination has."""
         given = {step.path for step in plan.steps}
         if lacking := _without(modules, given):
             lacking = _without(lacking, self.backend(plan.target).copy_target().modules())
         return lacking
 
     def _refusal(self, backend: CacheBackend) -> Refusal | None:
-        """What forbids every change there, here and now."""
+        """Why no change of this cache is allowed now; empty if changes are."""
         if self.read_only:
             return Refusal(RefusalCode.READ_ONLY)
         why = None if self.assume_exclusive else backend.why_shared()
         return Refusal(RefusalCode.SHARED, why) if why else None
 
     def interrupted(self, root: str, identity: str) -> Plan:
-        """The plan of that name (or beginning), as it was confirmed, to go on with it. Raises NothingToShow,
+        """The interrupted plan with this name (or prefix), as it was confirmed, to continue it. Raises NothingToShow,
         RefusedForSafety for one that is about another cache."""
         backend = self.backend(root)
         journal = backend.journal()
@@ -297,7 +297,7 @@ class CachePlanner(CacheReader):
         return plan
 
     def revalidate(self, plan: Plan) -> Plan:
-        """A plan that was made earlier, refused or not as it is here and now."""
+        """A plan that was made earlier, with its refusal decided again."""
         refusal = self._refusal(self.backend(plan.target or plan.root))
         return msgspec.structs.replace(plan, refusal=refusal, refused="")
 
@@ -310,8 +310,8 @@ class CachePlanner(CacheReader):
         *,
         assume_exclusive: bool = False,
     ) -> list[Plan]:
-        """Every way to the end that `verb` names, as this storage allows: compile now or on the next run; where none
-        of them has anything to do, what asks for more (each of its steps carries a warning)."""
+        """Plans for every alternative of `verb` that this storage allows: compile now or on the next run; if none of
+        them has anything to do, the one that goes further (each of its steps carries a warning)."""
         row, kind = action_of(verb), self.backend(root).kind
         ways = [way for way in row.alternatives or (verb,) if registry.is_possible(way, kind)]
         plans = [self.plan(way, root, paths, watch, assume_exclusive=assume_exclusive) for way in ways]
@@ -331,7 +331,7 @@ def _device(root: str) -> int | None:
 
 
 def _without(modules: Iterable[str], paths: Collection[str]) -> list[str]:
-    """Those of `modules` that none of the entries at `paths` is of."""
+    """Those of `modules` that no entry at `paths` belongs to."""
     found = {path.rpartition("/")[2] for path in paths}
     return [module for module in modules if module not in found]
 

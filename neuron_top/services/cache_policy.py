@@ -1,4 +1,4 @@
-"""The standing policy of the caches: read from the settings, written to them, and kept by a run for a timer."""
+"""The standing policy of the caches: read from and written to the settings, and applied by runs of a timer."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FIELDS = ("cache_max_size", "cache_min_free", "cache_older_than", "cache_states"
 
 
 class Maintenance(msgspec.Struct, frozen=True, kw_only=True):
-    """What one run did: the trash that it purged, its plans, and the outcomes of those that were carried out."""
+    """The result of one run: the purged trash, its plans, and the outcomes of those that were carried out."""
 
     expired: tuple[PlanHistory, ...] = ()
-    """Plans that lie in the trash for longer than the grace period: a run purges them first."""
+    """Plans whose files are in the trash for longer than the grace period; a run purges them first."""
     purge: Purge = Purge()
     plans: tuple[Plan, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
@@ -34,7 +34,7 @@ class PolicyService:
         self._settings = settings
 
     def maintain(self, caches: CacheService, root: str) -> Maintenance:
-        """Purge what lies in the trash for longer than its grace period, then keep the policy."""
+        """Purge files that are in the trash for longer than the grace period, then apply the policy."""
         expired = self._expired(caches, root) if not caches.read_only else ()
         purge = caches.purge(root, expired) if expired else Purge()
         plans: list[Plan] = []
@@ -47,7 +47,7 @@ class PolicyService:
         return Maintenance(expired=expired, purge=purge, plans=tuple(plans), outcomes=tuple(outcomes))
 
     def foresee(self, caches: CacheService, root: str) -> Maintenance:
-        """What a run would do, plan after plan; nothing is changed."""
+        """The plans that a run would carry out; nothing is changed."""
         expired, criteria = self._expired(caches, root), criteria_of(self._settings)
         if not criteria:
             return Maintenance(expired=expired)
@@ -59,11 +59,11 @@ class PolicyService:
         return tuple(caches.purgeable(root, older_than=grace))
 
     def edit(self, changes: dict[str, str], *, read_only: bool = False) -> list[str]:
-        """Write values (empty: no such goal) to the settings file; gives states that only a person may evict.
+        """Write values (empty: no such goal) to the settings file; returns states that only a person may evict.
 
-        Nothing is written when one of the values is wrong. Raises UsageError, RefusedForSafety.
+        Nothing is written if one of the values is wrong. Raises UsageError, RefusedForSafety.
         """
-        import tomlkit  # only who edits settings pays for it
+        import tomlkit  # slow to import, and needed only here
         from tomlkit.exceptions import ParseError
 
         if read_only:

@@ -1,4 +1,4 @@
-"""Looks at caches: which root is meant, its entries, its sums. Loads nothing of what changes a cache."""
+"""Reads caches: which root is meant, its entries, its sums. Loads no code that changes a cache."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CacheReader:
         self._options = BackendOptions(state=settings.state_path, trash=trash)
 
     def resolve(self, given: str | None = None, *, folder: bool = False) -> str:
-        """The root that is meant: the one given, else the one that a job started here would use.
+        """The root that is meant: the given one, else the one that a job started here would use.
 
         Raises UsageError for no cache's name; with `folder`, for a bucket too.
         """
@@ -70,19 +70,19 @@ class CacheReader:
         return self.backend(root).snapshot(rescan=rescan)
 
     def usage_history(self, root: str) -> UsageHistory:
-        """What recordings say about the modules of a cache, beside their entries' own files."""
+        """What recordings know about the modules of a cache, in addition to the entries' own files."""
         return UsageHistory.load(self._settings.state_path, root)
 
     @staticmethod
     def totals(snapshot: Snapshot, past: UsageHistory) -> EntryTotals:
-        """The sums of a snapshot, with recorded compile times where an entry's own files report none."""
+        """The sums of a snapshot, with recorded compile times for entries whose own files have none."""
         return total(past.added_to(snapshot.entries))
 
     def sums(self, root: str, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
-        """The sums of a cache, with recorded compile times where an entry's own files report none; and its disk."""
+        """The sums of a cache, with recorded compile times for entries whose own files have none; and its disk."""
         past = self.usage_history(root)
         if not past.compiled:
             return self.backend(root).sums(rescan=rescan)
-        # A recording reports by module: the index's sums don't know which modules they are made of.
+        # Recordings report by module, and the sums of the index do not say which modules they are made of.
         snapshot = self.snapshot(root, rescan=rescan)
         return sums_of(snapshot, self.totals(snapshot, past)), snapshot.filesystem

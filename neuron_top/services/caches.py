@@ -1,4 +1,4 @@
-"""Caches changed: plans carried out, undone and purged, entries pinned; folders and buckets alike.
+"""Changes caches: executes, undoes and purges plans, pins entries; folders and buckets alike.
 
 Every method looks at disks or asks a service, so screens call it in a thread.
 """
@@ -57,7 +57,7 @@ __all__ = [
 
 
 class Purge(msgspec.Struct, frozen=True, kw_only=True):
-    """What was deleted for ever, and what could not be: (plan, why)."""
+    """The result of a purge: what was deleted for good, and what could not be, as (plan, reason)."""
 
     records: tuple[PlanPurged, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
@@ -65,12 +65,12 @@ class Purge(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def freed(self) -> int:
-        """Bytes."""
+        """Deleted bytes."""
         return sum(record.freed for record in self.records)
 
     @property
     def files(self) -> int:
-        """How many."""
+        """Number of deleted files."""
         return sum(record.files for record in self.records)
 
 
@@ -87,8 +87,8 @@ class CacheService(CachePlanner):
         grace_seconds: float = GRACE_SECONDS,
         in_use: Callable[[str], CacheUse | None] | None = None,
     ) -> None:
-        """`grace_seconds`: how long readers of a bucket get between the marks of an eviction and the rest. `in_use`:
-        who uses the cache at a root, where that is not asked of this machine. The others are the planner's."""
+        """`grace_seconds`: how long readers of a bucket get between the marks of an eviction and the rest. `in_use`: a
+        replacement for asking this machine who uses the cache at a root. The others are the planner's."""
         super().__init__(settings, read_only=read_only, assume_exclusive=assume_exclusive, trash=trash)
         self._in_use, self._grace_seconds = in_use, grace_seconds
         self.remarks: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class CacheService(CachePlanner):
     def execute(
         self, plan: Plan, watch: Callable[[Progress], bool] = lambda progress: True, *, streams: int = 1
     ) -> Outcome:
-        """Execute a plan; a false `watch` stops it before its next step. `streams`: entries that are copied at a time.
+        """Execute a plan; it stops before the next step once `watch` returns False. `streams`: copies at a time.
 
         Raises RefusedForSafety.
         """
@@ -131,12 +131,12 @@ class CacheService(CachePlanner):
         return outcome
 
     def waits_for_readers(self, plan: Plan) -> bool:
-        """Whether executing it waits until downloads of what it takes have ended (see `grace_seconds`)."""
+        """Whether executing the plan waits until downloads of its files have ended (see `grace_seconds`)."""
         return self.backend(plan.root).waits_for_readers(plan)
 
     def compile_here(self, plan: Plan, *, jobs: int, log: TextIO, watch: Callable[[CompileProgress], bool]) -> Outcome:
         """Execute a plan of compiles in this process, `jobs` at a time; errors of compilers go to `log`."""
-        from neuron_top.actions.execution.compile_now import compile_now  # starts compilers: only where one compiles
+        from neuron_top.actions.execution.compile_now import compile_now  # imported here, as it loads compilers
         from neuron_top.actions.execution.compilers import compilers_for
         from neuron_top.compile.parallel.log_lines import ParallelLog
         from neuron_top.compile.wrapper import log_lines
@@ -147,8 +147,8 @@ class CacheService(CachePlanner):
         return compile_now(plan, journal, compilers, jobs=jobs, log=parallel, watch=watch, read_only=self.read_only)
 
     def run(self, execution: PlanExecution, moved: Callable[[], None] = lambda: None) -> None:
-        """Carry out a confirmed execution to its end; `moved` is called whenever it has gone on. Raises
-        RefusedForSafety when nobody confirmed it; whatever else goes wrong is its state and message."""
+        """Carry out a confirmed execution to its end; `moved` is called whenever it has advanced. Raises
+        RefusedForSafety if nobody confirmed it; other errors become its state and message."""
         execution.begin()
 
         def watch(progress: Progress) -> bool:
@@ -165,11 +165,11 @@ class CacheService(CachePlanner):
     # The past
 
     def history(self, root: str) -> list[PlanHistory]:
-        """What was done to a cache, plan by plan, oldest first."""
+        """The history of a cache, plan by plan, oldest first."""
         return self.backend(root).journal().entries()
 
     def trash(self, roots: Iterable[str]) -> list[PlanHistory]:
-        """The plans of these caches whose files can be brought back; none of a cache whose journal cannot be read."""
+        """The plans of these caches whose files can be restored; none of a cache whose journal cannot be read."""
         found: list[PlanHistory] = []
         for root in roots:
             with suppress(NeuronTopError, OSError):
@@ -177,7 +177,7 @@ class CacheService(CachePlanner):
         return found
 
     def _undoable(self, root: str) -> Iterator[PlanHistory]:
-        """The plans that took something which can be brought back, the newest first."""
+        """The plans whose files can be restored, the newest first."""
         journal = self.backend(root).journal()
         return (each for each in reversed(journal.entries()) if each.state in UNDOABLE and journal.holds(each))
 
@@ -189,14 +189,14 @@ class CacheService(CachePlanner):
         return newest
 
     def undo(self, root: str, identity: str) -> PlanRestored:
-        """Bring back what the plan that is or begins with `identity` took. Raises NothingToShow, RefusedForSafety."""
+        """Restore the files of the plan with this id, or id prefix. Raises NothingToShow, RefusedForSafety."""
         backend = self.backend(root)
         record = backend.undo(identity, read_only=self.read_only)
         self.remarks = tuple(backend.journal().remarks)
         return record
 
     def undone_text(self, root: str, identity: str) -> str:
-        """Undo a plan, and say in words what came back. Raises as `undo` does."""
+        """Undo a plan, and return a sentence about what was restored. Raises as `undo` does."""
         return restored_text(self.undo(root, identity), self.backend(root).kind)
 
     def undo_execution(self, execution: PlanExecution) -> None:
@@ -224,7 +224,7 @@ class CacheService(CachePlanner):
         return journal.expired(time.time() - older_than if older_than else math.inf)
 
     def purge(self, root: str, histories: Sequence[PlanHistory]) -> Purge:
-        """Delete for ever what these plans took away. Raises NothingToShow for a single one that is gone."""
+        """Delete the files of these plans for good. Raises NothingToShow for a single plan that is gone."""
         if self.read_only:
             raise ReadOnlyMode()
         journal = self.backend(root).journal()
@@ -247,7 +247,7 @@ class CacheService(CachePlanner):
     # Pins
 
     def modules_needed(self, text: str) -> tuple[str, ...]:
-        """The modules that a file names, in whatever form (a list, a job's log), or that a recorded run used.
+        """The modules that a file names in any form (a list, a job's log), or that a recorded run used.
 
         Raises NothingToShow for neither, UsageError for a file that names none or cannot be read.
         """
@@ -263,7 +263,7 @@ class CacheService(CachePlanner):
         return tuple(found)
 
     def _recording(self, text: str) -> str:
-        """The id of a recording that is named by its id, its beginning, its name or `last`."""
+        """The id of a recording that is given by id, prefix of an id, name or `last`."""
         from neuron_top.ingest.recordings import find_labeled, not_a_log, store_path
         from neuron_top.store.location import StoreLocation
         from neuron_top.store.sqlite import SqliteStore
@@ -274,13 +274,13 @@ class CacheService(CachePlanner):
             return find_labeled(store, text, self._settings.state_path).id
 
     def modules_of_run(self, run: str) -> tuple[str, ...]:
-        """Every module that a recorded run used, compiled or collected. Raises NothingToShow."""
+        """All modules that a recorded run used, compiled or collected. Raises NothingToShow."""
         from neuron_top.actions import recorded_uses
 
         return recorded_uses.modules_of(self._settings.state_path, run)
 
     def pin(self, modules: Collection[str]) -> str:
-        """Pin these modules, or unpin them when all of them are pinned by name; says what was done."""
+        """Pin these modules, or unpin them if all are pinned by name; returns a sentence about what was done."""
         if self.read_only:
             raise ReadOnlyMode()
         if set(modules) <= set(self.pins.patterns()):
@@ -289,7 +289,7 @@ class CacheService(CachePlanner):
 
     @staticmethod
     def can_pin(text: str) -> bool:
-        """Whether a pin of that text can protect a module: it is a whole name or a pattern."""
+        """Whether this text can pin a module: it must be a whole name or a pattern."""
         return can_match(text)
 
 
@@ -297,6 +297,6 @@ _MODULE_NAME = re.compile(r"MODULE_[0-9a-f]{1,64}(?:\+[0-9a-f]{8})?", re.ASCII)
 
 
 def compiles_at_once(plan: Plan) -> int:
-    """As many as there are cores, half of that when memory was the cause of a failure."""
+    """How many compiles to run at once: one per core, half of that if memory was the cause of a failure."""
     cores = len(os.sched_getaffinity(0))
     return max(1, cores // 2) if for_memory(plan) else cores

@@ -1,7 +1,7 @@
-"""What a person must answer before a plan is carried out: the same on the command line, in the terminal and on the web.
+"""The confirmation of a plan by a person, which is the same on the command line, in the terminal and on the web.
 
-A plain plan needs a yes. What is large, takes a whole compiler version, or has a step that carries a warning, needs its
-verb typed out. A lock that nothing proves dead is asked for on its own. On storage that others may use, a person first
+A plain plan needs a yes. A plan that is large, takes a whole compiler version, or has a step with a warning needs its
+verb typed out. A lock that is not proved dead is confirmed on its own. For storage that others may use, a person first
 states that nobody does.
 """
 
@@ -14,21 +14,21 @@ from neuron_top.actions.reasons import RefusalCode
 from neuron_top.actions.verb import Verb
 
 TYPED_BYTES = 20 * 1024**3
-"""From here on the verb is typed."""
+"""From this size on, the verb must be typed."""
 EXCLUSIVE_WORD = "exclusive"
-"""Typed by who states that no other host or container uses the cache."""
+"""The word to type for the statement that no other host or container uses the cache."""
 
 
 class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked. `word` must be typed; empty: a yes, or a button, is enough."""
+    """The required confirmation. `word` must be typed; if it is empty, a yes or a button is enough."""
 
     word: str = ""
     per_step: tuple[Step, ...] = ()
-    """Steps that are each asked for on their own, with `word`; those that are not confirmed stay out of the plan."""
+    """Steps that are each confirmed on their own, with `word`; unconfirmed ones are left out of the plan."""
 
 
 def confirmation_of(*plans: Plan) -> Confirmation:
-    """What must be answered before these plans, made together, are carried out."""
+    """The confirmation that these plans, made together, require."""
     warned = [step for plan in plans for step in plan.steps if step.is_risky]
     forced = tuple(warned) if plans and plans[0].verb is Verb.UNLOCK else ()
     large = sum(plan.frees for plan in plans) >= TYPED_BYTES
@@ -43,7 +43,7 @@ def needs_statement(plan: Plan) -> bool:
 
 
 class ForcedUnlockPrompt:
-    """The questions that a plan of forced unlocks asks before it is carried out; any other plan asks none."""
+    """The questions about a plan of forced unlocks; other plans have none."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -53,7 +53,7 @@ class ForcedUnlockPrompt:
 
     @property
     def current(self) -> Step | None:
-        """The lock that is asked about; None when all were answered, or none is forced."""
+        """The lock of the current question; None if all were answered, or none is forced."""
         return self._asked[self._answered] if self._answered < len(self._asked) else None
 
     @property
@@ -63,11 +63,11 @@ class ForcedUnlockPrompt:
         return f"{self._answered + 1} of {len(self._asked)}: {step.path}" if step is not None else ""
 
     def answer(self, *, take: bool) -> None:
-        """Take the current lock, or skip it; on to the next."""
+        """Accept or skip the current lock, and move on to the next."""
         self._confirmed += self._asked[self._answered : self._answered + 1] if take else ()
         self._answered += 1
 
     def confirmed(self) -> Plan:
-        """The plan with the steps that need no question, and those that were confirmed."""
+        """The plan with the steps that need no question and those that were confirmed."""
         steps = tuple(step for step in self._plan.steps if step in self._confirmed or step not in self._asked)
         return msgspec.structs.replace(self._plan, steps=steps)

@@ -20,16 +20,16 @@ from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
 
 SECONDS = 60.0
-"""How long the recording is played about, seconds."""
+"""About how many seconds the recording is played."""
 BEGINS_AT = 0.15
-"""Share of the recording after which it is shown: before that, processes start and nothing can be seen."""
+"""The display begins after this share of the recording, as before it processes only start."""
 
 
 @contextmanager
 def demo_settings(settings: Settings) -> Iterator[Settings]:
-    """The user's settings with a state folder that holds the recording alone, and nothing that can be changed.
+    """The user's settings with a state folder that holds only the recording, and with changes disabled.
 
-    The folder is a copy: a database beside which nothing can be written cannot be read while it is followed.
+    The folder is a copy, because SQLite cannot follow a database in a folder that cannot be written to.
     """
     with tempfile.TemporaryDirectory(prefix="neurontop-demo-") as folder:
         state = Path(folder) / "state"
@@ -39,7 +39,7 @@ def demo_settings(settings: Settings) -> Iterator[Settings]:
 
 
 def demo_feed(settings: Settings) -> ReplayFeed:
-    """The recording, played so fast that it takes about SECONDS. `settings`: as `demo_settings` gave them."""
+    """The recording, played so fast that it takes about SECONDS. `settings`: the result of `demo_settings`."""
     feed = RunService(settings).replay(LAST)
     length = feed.clock.end - feed.clock.start
     feed.clock.speed = max(1.0, float(round(length / SECONDS)))

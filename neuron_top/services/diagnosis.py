@@ -1,4 +1,4 @@
-"""What went wrong in a job: from a log file, standard input or a recording."""
+"""Diagnoses why a job failed, from a log file, standard input or a recording."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from neuron_top.settings import Settings
 
 
 class DiagnosisService:
-    """Diagnoses of logs and recordings. `notify` takes remarks for the person (a pipe is waited for, …)."""
+    """Diagnoses of logs and recordings. `notify` is called with remarks for the person (a pipe is waited for, …)."""
 
     def __init__(self, settings: Settings, notify: Callable[[str], None] = lambda remark: None) -> None:
         self._settings, self._notify = settings, notify
@@ -33,14 +33,14 @@ class DiagnosisService:
         return {name: self._of_one(name, standard_input) for name in dict.fromkeys(names)}
 
     def goes_on(self, name: str) -> bool:
-        """Whether a recording is meant that is still being made. Raises NothingToShow, StoreUnusable."""
+        """Whether this names a recording that is still being made. Raises NothingToShow, StoreUnusable."""
         return not is_log(name) and is_recording(run_folder(self._settings, self._runs.find(name).id))
 
     def _of_one(self, name: str, standard_input: IO[bytes] | None) -> Diagnosis:
         if is_log(name):
             log = portions(name, self._notify, standard_input)
             first = next(log, b"")
-            if is_graph_table(first):  # it states times and no cause
+            if is_graph_table(first):  # it has times but no causes
                 return AdvisedDiagnoser(f"log:{name}").diagnosis()
             return _read_file(f"log:{name}", itertools.chain((first,), log))
         record = self._runs.find(name)
@@ -52,9 +52,9 @@ class DiagnosisService:
 
 
 def diagnosis_of(run: Run, settings: Settings) -> Diagnosis | None:
-    """What went wrong in a run: as it was found while it was read, else out of the output that its recording has kept.
+    """The diagnosis of a run: the one made while it was read, else from the output that its recording has kept.
 
-    None where neither is there: an old recording without output, or traces of PyTorch's alone.
+    None if there is neither, as for an old recording without output, or for traces of PyTorch alone.
     """
     return run.job.diagnosis or recorded_diagnosis(settings, run.job.run, run.job.exit_code, run.job.interrupted_by)
 
@@ -62,7 +62,7 @@ def diagnosis_of(run: Run, settings: Settings) -> Diagnosis | None:
 def recorded_diagnosis(
     settings: Settings, run: str, exit_code: int | None, interrupted_by: str = ""
 ) -> Diagnosis | None:
-    """The diagnosis of a recording by its id, out of the output it has kept; None where it has kept none."""
+    """The diagnosis of a recording by its id, from its kept output; None if it has none."""
     output = run_folder(settings, run) / OUTPUT_NAME
     if not run or not output.exists():
         return None
@@ -70,7 +70,7 @@ def recorded_diagnosis(
 
 
 def _read_file(source: str, log: Iterator[bytes]) -> Diagnosis:
-    """The diagnosis of a log file, which may turn out to be empty or no text."""
+    """The diagnosis of a log file, which may be empty or not text."""
     head = tail = b""
 
     def sampled() -> Iterator[bytes]:

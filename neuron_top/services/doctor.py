@@ -19,13 +19,13 @@ from neuron_top.views.doctor_sentences import DoctorFinding, worded
 __all__ = ["CheckLevel", "Examination", "DoctorFinding", "examine_machine"]
 
 _MOST_OFFSET = 1.0
-"""Seconds between two clocks from which on times of several nodes mislead."""
+"""Seconds of difference between clocks from which on times of several nodes are misleading."""
 _DATABASE = "database"
 """Name of the check."""
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
-    """The findings, and the facts that they rest on."""
+    """The findings, and the facts that they are based on."""
 
     findings: tuple[DoctorFinding, ...]
     facts: MachineFacts
@@ -48,7 +48,7 @@ def examine_machine(settings: Settings, sysfs_root: str = "/sys") -> Examination
 
 
 def _database(settings: Settings) -> Iterator[CodedFinding]:
-    """Whether the database of the settings answers; nothing where none is named."""
+    """Findings about whether the database of the settings answers; none if no database is named."""
     if not settings.store:
         return
     try:
@@ -67,7 +67,7 @@ def _database(settings: Settings) -> Iterator[CodedFinding]:
 
 
 def flag_warnings(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Warnings about compile flags and look-alike variables; flags that cannot be read are one, not an end."""
+    """Warnings about compile flags and look-alike variables; flags that cannot be parsed give a warning, too."""
     from neuron_top.compile.wrapper.flags import parse_environment
 
     try:
@@ -83,5 +83,5 @@ def warned_variables(environ: Mapping[str, str]) -> frozenset[str]:
     try:
         parse_environment(environ)
     except UsageError:
-        return frozenset()  # the flags are all that is warned about
+        return frozenset()  # the only warnings are about the flags
     return frozenset(look_alikes(environ))

@@ -1,8 +1,8 @@
-"""Logs and captures that a browser brought to the dashboard: each is shown to that browser alone, and kept for a while.
+"""Logs and captures that a browser uploads to the dashboard: each is shown to that browser alone, for a while.
 
-The file lies in a private folder of this server's, is never recorded, and goes when it was not looked at for a while,
-when the server ends, and, after a crash, when the next server of the same state folder begins. What such a log says of
-caches and other files of this machine is not followed: its text is its author's.
+The file lies in a private folder of this server, is never recorded, and is deleted when nobody has viewed it for a
+while, when the server ends, or, after a crash, when the next server of the same state folder starts. Paths of caches
+and other files in such a log are not followed, as its author may have written anything.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from neuron_top.settings import Settings
 from neuron_top.units import bytes_text
 
 DROPPED = "dropped-"
-"""What names of dropped logs begin with, where other runs have the id of a recording."""
+"""Prefix of the names of dropped logs; other runs have the id of a recording."""
 MOST_BYTES = 64 << 20
 OF_ONE = 3
-"""Logs that one browser has open; a further one takes the place of the one it looked at longest ago."""
+"""The most open logs of one browser; another one replaces the one that it viewed longest ago."""
 MOST = 16
-"""Of all browsers together."""
+"""The most open logs of all browsers together."""
 IDLE_SECONDS = 900.0
-"""A page asks every second; a browser's background tab or a laptop's lid may keep it from that for a while."""
+"""A page polls every second, but a background tab or a closed laptop may pause that for a while."""
 LEFT_SECONDS = 60.0
-"""Where there is no room, a log that nobody has asked for during this time gives way."""
+"""If there is no room, a log that nobody has requested for this long is closed."""
 LIFE_SECONDS = 12 * 3600.0
 _LOOK_SECONDS = 15.0
 _SPARE_BYTES = 256 << 20
-"""What has to stay free of the disk."""
+"""Bytes that must stay free on the disk."""
 _HEAD_BYTES = 1 << 16
 _NAME_BYTES = 120
 _LOCK = "in-use"
@@ -48,7 +48,7 @@ _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"PK\x03\x04", b"\xfd7zXZ")
 
 
 class DroppedLog:
-    """One file, and the feed that reads it once all of it is there."""
+    """One uploaded file, and the feed that reads it once it is complete."""
 
     def __init__(self, folder: Path, name: str, owner: str, size: int) -> None:
         self.identity, self.name, self.owner, self.size = DROPPED + secrets.token_hex(16), name, owner, size
@@ -60,7 +60,7 @@ class DroppedLog:
         self._written = 0
 
     def write(self, data: bytes) -> None:
-        """The next bytes. Raises UsageError for what is no log, or more than was announced."""
+        """Write the next bytes. Raises UsageError if they are not a log's, or more than announced."""
         if not self._written:
             _check_content(data)
         self._written += len(data)
@@ -69,7 +69,7 @@ class DroppedLog:
         self._file.write(data)
 
     def begin(self, settings: Settings, modified: float, changed: Callable[[], None]) -> None:
-        """Read it. `modified`: when the file was last written to. Raises UsageError where bytes are missing."""
+        """Begin to read the file. `modified`: its last change. Raises UsageError if bytes are missing."""
         self._file.close()
         if self._written != self.size:
             raise UsageError("the file did not arrive whole: drop it again")
@@ -82,7 +82,7 @@ class DroppedLog:
         """End the feed and delete the file."""
         if self.feed is not None:
             self.feed.stop()
-        with contextlib.suppress(OSError):  # bytes that a full disk did not take
+        with contextlib.suppress(OSError):  # closing writes remaining bytes, which fails on a full disk
             self._file.close()
         self._place.cleanup()
 
@@ -107,8 +107,8 @@ class DroppedLogs:
         self._keeper: threading.Thread | None = None
 
     def remove_left(self) -> None:
-        """Delete what servers left that did not come to their end; those that run hold a lock."""
-        with contextlib.suppress(OSError):  # no such folder, or one that cannot be read
+        """Delete files of servers that crashed; running servers hold a lock."""
+        with contextlib.suppress(OSError):  # the folder is missing or unreadable
             above = os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 for place in list(self._top.iterdir()):
@@ -117,7 +117,7 @@ class DroppedLogs:
                 os.close(above)
 
     def receive(self, owner: str, name: str, size: int) -> DroppedLog:
-        """A place for a file that comes now. Raises UsageError, LimitReached, RefusedForSafety, OSError."""
+        """Prepare for a file to be uploaded. Raises UsageError, LimitReached, RefusedForSafety, OSError."""
         if size > MOST_BYTES:
             raise UsageError(
                 f"{bytes_text(size)} is too large: a dropped log may have {bytes_text(MOST_BYTES)}. {_WAY}"
@@ -143,14 +143,14 @@ class DroppedLogs:
         log.begin(self._settings, modified, lambda: self._changed(log.identity))
 
     def give_up(self, log: DroppedLog) -> None:
-        """Delete a file that is not wanted any more, or did not arrive completely."""
+        """Delete a file that is not needed any more or did not arrive completely."""
         with self._lock:
             known = self._logs.pop(log.identity, None)
         if known is not None:
             self._close(known)
 
     def feed(self, identity: str, owner: str) -> Feed:
-        """The feed of a log, for the browser that dropped it. Raises NothingToShow for any other."""
+        """The feed of a log, for the browser that dropped it. Raises NothingToShow for other browsers."""
         with self._lock:
             log = self._logs.get(identity)
             if log is None or log.feed is None or not owner or not secrets.compare_digest(log.owner, owner):
@@ -169,7 +169,7 @@ class DroppedLogs:
             self.give_up(log)
 
     def close_idle(self) -> None:
-        """Close what nobody has looked at for a while."""
+        """Close logs that nobody has viewed for a while."""
         now = time.monotonic()
         with self._lock:
             old = [
@@ -179,7 +179,7 @@ class DroppedLogs:
             self.give_up(log)
 
     def stop(self) -> None:
-        """Close all, and leave nothing behind."""
+        """Close all logs and delete their files."""
         self._ended.set()
         if self._keeper is not None:
             self._keeper.join()
@@ -191,7 +191,7 @@ class DroppedLogs:
             self._own = None
 
     def _folder(self) -> Path:
-        """This server's own, with a lock that says that it runs."""
+        """Make this server's folder, with a lock that shows that it runs."""
         if self._own is None:
             make_folder(self._top)
             self._own = tempfile.TemporaryDirectory(prefix="server-", dir=self._top, ignore_cleanup_errors=True)
@@ -227,7 +227,7 @@ class DroppedLogs:
 
 
 def plain_name(name: str) -> str:
-    """The name of a file without what could lead out of its folder or mean something else than a file."""
+    """The name of a file without parts that could lead out of its folder or name something other than a file."""
     last = name.replace("\\", "/").rpartition("/")[2]
     printable = "".join(one for one in last if one.isprintable()).strip()
     short = printable.encode()[-_NAME_BYTES:].decode(errors="ignore").lstrip(".- ") or "dropped"
@@ -242,7 +242,7 @@ def _check_content(head: bytes) -> None:
 
 
 def _remove_if_left(above: int, name: str) -> None:
-    """Delete a server's folder where no server holds its lock."""
+    """Delete a server's folder if no server holds its lock."""
     with contextlib.suppress(OSError):
         held = os.open(f"{name}/{_LOCK}", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
         try:

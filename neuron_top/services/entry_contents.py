@@ -1,4 +1,4 @@
-"""What the files of cache entries hold: artifact, graph, log, operators. Loaded only where one entry is read."""
+"""Reads the files of cache entries: artifact, graph, log, operators. Imported only where an entry is read."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["Contents", "File", "HloSummary", "LocalGraph", "Neff", "contents_of"
 
 @contextlib.contextmanager
 def contents_of(backend: CacheBackend, entry: Entry) -> Iterator[Contents]:
-    """The contents of an entry; of a bucket's, from a copy that is gone afterwards."""
+    """The contents of an entry; an entry in a bucket is read from a temporary copy."""
     with backend.local_copy(entry) as (folder, local):
         yield Contents(folder, local)
 
 
 def operators_of(settings: Settings, module: str, named: Iterable[str] = ()) -> Operators | None:
-    """The operators of a graph, from its entry in the named caches or any of this machine; None without one."""
+    """The operators of a graph, from its entry in the named caches or any of this machine; None if there is none."""
     here = (root.path for root in roots.find() if root.kind is roots.CacheKind.NEURON)
     for root in dict.fromkeys((*named, *here)):
         try:

@@ -1,6 +1,6 @@
-"""Feeds: a run that moves, of this machine, of named logs, of a recording; and the lines of its logs.
+"""Makes feeds (runs that move): of this machine, of named logs, of a recording; and reads the lines of logs.
 
-Light to import, because every screen names its types: what makes a feed is imported when one is made.
+Light to import, because every screen uses its types: code that makes feeds is imported only when it is needed.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def live_feed(
 
 
 def paused(feed: Feed) -> Feed:
-    """`feed` as it is now, which stays so while it goes on."""
+    """A snapshot of `feed`, which does not change while `feed` goes on."""
     from neuron_top.ingest.paused_feed import PausedFeed
 
     return PausedFeed(feed)
 
 
 def job_feed(settings: Settings, job: str) -> EndingFeed:
-    """The feed of a job over all its nodes, out of the fleet's database.
+    """The feed of a job over all its nodes, from the fleet's database.
 
     Raises UsageError without a database, NothingToShow for a job that is not there, StoreUnusable.
     """
@@ -75,12 +75,12 @@ def job_feed(settings: Settings, job: str) -> EndingFeed:
 
 
 def bucket_paths(paths: Sequence[str]) -> list[str]:
-    """Those of the paths that are caches in S3: `s3://bucket/prefix`."""
+    """The paths that are caches in S3: `s3://bucket/prefix`."""
     return [path for path in paths if is_bucket(path)]
 
 
 def cache_roots(paths: Sequence[str]) -> list[str]:
-    """Those of the paths that are compile caches, in full; buckets (`s3://bucket/prefix`) always are."""
+    """The paths that are compile caches, as absolute paths; buckets (`s3://bucket/prefix`) always count."""
     from neuron_top.ingest import assembly
 
     return [
@@ -91,24 +91,24 @@ def cache_roots(paths: Sequence[str]) -> list[str]:
 
 
 def searched_places(settings: Settings) -> str:
-    """What was looked for on this machine where no job was found, and what to do next."""
+    """What was searched on this machine when no job was found, and what to do next."""
     from neuron_top.ingest.discover import looked_for
 
     return looked_for(settings)
 
 
 def source_name(source: str) -> str:
-    """What a person calls a source of log lines: standard input, or the name of a file."""
+    """The name of a source of log lines for a person: standard input, or the name of a file."""
     return "standard input" if source == STANDARD_INPUT else source.removeprefix("log:").rpartition("/")[2]
 
 
 def import_log_reader() -> None:
-    """Import what reads log files from their middle; a screen does so before a key waits for it."""
+    """Import the reader of log files, so that no key press has to wait for that."""
     from neuron_top.ingest import log_files  # noqa: F401
 
 
 def estimator(settings: Settings) -> Estimator:
-    """What past compiles allow to expect of those that run; without a readable store nothing. Reads disks."""
+    """The estimator of running compiles by past ones; without a readable store it knows nothing. Reads disks."""
     from neuron_top.ingest import run_loader
 
     return run_loader.estimator(settings)

@@ -1,4 +1,4 @@
-"""A fleet as its database knows it: what the screens, pages and commands of many nodes ask."""
+"""Reads a fleet's database for the screens, pages and commands about many nodes."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ __all__ = ["FleetService", "LogDirection", "LogPage", "LogRequest", "NodeLogs"]
 
 
 class FleetService(FleetDatabase):
-    """The fleet of the store that the settings name. Every call asks the database: screens make it in a thread."""
+    """The fleet of the store in the settings. Every call asks the database, so screens call in a thread."""
 
     def __init__(self, settings: Settings, *, connections: int = 1) -> None:
-        """Raises UsageError where no database is named. Connects with the first question."""
+        """Raises UsageError if no database is named. Connects at the first request."""
         super().__init__(settings, connections=connections)
         self._blaming = threading.Lock()
         self._read: NodeRuns | None = None
@@ -56,7 +56,7 @@ class FleetService(FleetDatabase):
         return page if job is None else of_job(page, job)
 
     def check(self, graphs: Collection[str], *, job: str | None = None, nodes: Collection[str] = ()) -> FleetCheck:
-        """Which nodes lack which of `graphs` (empty: of all that some node has). `nodes`: only these.
+        """Which nodes lack which of `graphs` (empty: all graphs that some node has). `nodes`: only these.
 
         Raises NothingToShow for a job or node that is not there.
         """
@@ -72,7 +72,7 @@ class FleetService(FleetDatabase):
         return fleet_check(chosen, self._store.keys(), graphs, estimator(self._settings))
 
     def report_by_slurm(self, job: str | None) -> str:
-        """Let each node of a Slurm job report its caches once, unless agents do; the job. Raises UsageError."""
+        """Let each node of a Slurm job report its caches once, unless agents do; returns the job. Raises UsageError."""
         from neuron_top.services import slurm_agents
 
         job = slurm_agents.job_of(job)
@@ -84,10 +84,10 @@ class FleetService(FleetDatabase):
     def steps(
         self, job: str | None = None, *, rows: int = 0, columns: int = STEPS_KEPT, page: FleetPage | None = None
     ) -> StepMap:
-        """How long each step of each rank of a job took, the newest ones: of the job that runs, where none is named.
+        """The durations of the newest steps of each rank of a job; without a name, of the running job.
 
-        Of a job that ended, and some of whose nodes do other things by now, it is read out of the events. `page`: jobs
-        and nodes, where they were asked for a moment ago. Raises NothingToShow.
+        For a job that has ended and whose nodes partly do other work by now, they are read from its events. `page`:
+        jobs and nodes, if they were read a moment ago. Raises NothingToShow.
         """
         row = shown_job(page or self.page(job), job)
         reports = self._store.now(row.job, steps=True)
@@ -97,22 +97,21 @@ class FleetService(FleetDatabase):
         return step_map(series_of_run(run), rows, columns, len(run.steps.left_out))
 
     def phases(self, job: str | None = None, page: FleetPage | None = None) -> PhaseTimeline:
-        """What each node of a job (of the one that runs, where none is named) did from when to when.
-
-        `page`: as of `steps`. Raises NothingToShow.
+        """The phases of each node of a job (without a name, of the running job) with their times. `page`: as in
+        `steps`. Raises NothingToShow.
         """
         page = page or self.page(job)
         row = shown_job(page, job)
         return phase_timeline(page.now, row.job, self._store.phases(row.job), of_job(page, row.job).nodes)
 
     def node(self, name: str, job: str | None = None) -> NodePage:
-        """One node in full, as the agent of this job sees it, or that of the one it is shown with. Raises
+        """One node in full, as seen by the agent of this job, or else of the job it is shown with. Raises
         NothingToShow."""
         now, row, cores = self._node_now(name, job)
         return node_page(now, row, cores, self._history(name))
 
     def core(self, node: str, core: int, job: str | None = None) -> FleetCorePage:
-        """One core of a node, as of `node`. Raises NothingToShow."""
+        """One core of a node, as in `node`. Raises NothingToShow."""
         _, row, cores = self._node_now(node, job)
         return core_page(row, cores, core, self._core_history(node, core))
 
@@ -126,7 +125,7 @@ class FleetService(FleetDatabase):
         return page.now, row, latest.cores if latest is not None else {}
 
     def logs(self, node: str, changed: Callable[[], None] = lambda: None) -> NodeLogs:
-        """The log of a node, out of its agent, to be looked through; `changed` is called when newer lines came."""
+        """The log of a node, from its agent, to browse; `changed` is called when new lines have come."""
         from neuron_top.ingest.job_feed import asker
 
         return NodeLogs(node, asker(self._settings, self._store, node), changed)
@@ -140,7 +139,7 @@ class FleetService(FleetDatabase):
         return asker(self._settings, self._store, node, run)(request)
 
     def _history(self, node: str) -> NodeHistory:
-        """The last hour of a node's cores from the site's Prometheus; without one, which setting is missing."""
+        """The last hour of a node's cores, from the site's Prometheus; without one, the name of the missing setting."""
         if not self._settings.prometheus:
             return NodeHistory(missing=_NEEDS_PROMETHEUS)
         from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
@@ -172,11 +171,11 @@ class FleetService(FleetDatabase):
         return CoreHistory(utilization=busy, memory=used, missing=missing)
 
     def summary(self, job: str) -> Summary:
-        """What `neurontop run` prints at its end, of a job over all its nodes. Raises NothingToShow."""
+        """The summary that `neurontop run` prints at its end, for a job over all its nodes. Raises NothingToShow."""
         (row,) = self.page(job).jobs
         run = self._merged(row.job)
         found = summary(run, row.finished if row.finished is not None else self._store.clock())
-        if run.job.started is None:  # agents saw no command: the database has the job's name
+        if run.job.started is None:  # agents do not see a command, but the database has the job's name
             found = msgspec.structs.replace(found, run=row.job, name=row.name)
         if run.job.finished is None and row.state in ENDED:
             found = msgspec.structs.replace(
@@ -185,7 +184,7 @@ class FleetService(FleetDatabase):
         return found
 
     def merged_run(self, job: str, into: Run | None = None) -> Run:
-        """A job over all its nodes as it stands now; `job` and errors as of `page`. `into`: a new run to be filled."""
+        """A job over all its nodes as it stands now; `job` and errors as in `page`. `into`: a new run to be filled."""
         (row,) = self.page(job).jobs
         return self._merged(row.job, into)
 
@@ -195,13 +194,13 @@ class FleetService(FleetDatabase):
         return merged_run(self._store, job, self._settings.history_seconds, into)
 
     def keys(self) -> list[NodeKey]:
-        """What each node has in its caches, by the last report of its agent."""
+        """The entries in each node's caches, by the last report of its agent."""
         return self._store.keys()
 
     def blame(self, job: str) -> Blame:
         """Who compiled each graph of a job, who waited, and what it cost. Raises NothingToShow.
 
-        Asked again for the same job, it reads only what came since.
+        Called again for the same job, it reads only what is new.
         """
         from neuron_top.ingest.job_source import NodeRuns
         from neuron_top.views.blame.blame import blame
@@ -223,7 +222,7 @@ _STATISTICS = {"min": "min by (node) ({})", "median": "quantile by (node) (0.5, 
 
 
 def _utilization(statistic: str, node: str) -> str:
-    """The recorded series of a node's cores; the cores themselves where a site has not taken our rules."""
+    """The recorded series of a node's cores; the raw series if a site does not use our rules."""
     chosen = f'{{node="{_quoted(node)}"}}'
     cores = _STATISTICS[statistic].format(f"neurontop_core_utilization_ratio{chosen}")
     return f"max by (node) (node:neurontop_core_utilization_ratio:{statistic}{chosen}) or {cores}"

@@ -25,10 +25,10 @@ _LOOK_SECONDS = 0.3
 
 
 class FleetActions(FleetDatabase):
-    """The changes of a fleet. Every call asks the database: screens make it in a thread."""
+    """The changes of a fleet. Every call asks the database, so screens call in a thread."""
 
     def ask(self, request: FleetRequest, nodes: Collection[str]) -> FleetPlan:
-        """Ask these nodes to plan it. Raises UsageError, NothingToShow for nodes nobody heard of, StoreNotAllowed."""
+        """Ask these nodes to plan a change. Raises UsageError, NothingToShow for unknown nodes, StoreNotAllowed."""
         if self._settings.read_only:
             raise ReadOnlyMode("read-only mode: no change is requested of the fleet")
         if request.action not in FLEET_ACTIONS:
@@ -45,7 +45,7 @@ class FleetActions(FleetDatabase):
         return self.of(batch)
 
     def nodes_named(self, text: str) -> set[str]:
-        """Nodes by names with commas or blanks between them; a pattern means those that match and report now.
+        """Nodes by names separated by commas or blanks; a pattern stands for the matching nodes that report now.
 
         Raises NothingToShow for a pattern that none matches.
         """
@@ -63,7 +63,7 @@ class FleetActions(FleetDatabase):
         return found
 
     def of(self, batch: str) -> FleetPlan:
-        """Where a change stands. Raises NothingToShow."""
+        """The state of a change. Raises NothingToShow."""
         intents = self._store.intents.of_batch(batch) if batch else []
         if not intents:
             raise NothingToShow(f"no change {batch!r} was asked for; `neurontop fleet changes` lists them")
@@ -74,7 +74,7 @@ class FleetActions(FleetDatabase):
         batches: dict[str, list[Intent]] = {}
         for intent in self._store.intents.newest():
             batches.setdefault(intent.batch, []).append(intent)
-        oldest = next(reversed(batches), "")  # the limit may have cut through it
+        oldest = next(reversed(batches), "")  # the limit may have cut off a part of the oldest change
         return tuple(
             self.of(batch) if batch == oldest else fleet_plan(sorted(intents, key=lambda one: (one.node, one.id)))
             for batch, intents in batches.items()
@@ -82,7 +82,7 @@ class FleetActions(FleetDatabase):
         )
 
     def answered(self, batch: str, seconds: float, watch: Callable[[FleetPlan], bool] = lambda plan: True) -> FleetPlan:
-        """Wait until every node has said something, for so long at most. A false `watch` ends it."""
+        """Wait until every node has answered, at most this long. Ends when `watch` returns False."""
         end = time.monotonic() + seconds
         plan = self.of(batch)
         while plan.awaited and time.monotonic() < end and watch(plan):
@@ -91,9 +91,9 @@ class FleetActions(FleetDatabase):
         return plan
 
     def confirm(self, plan: FleetPlan, word: str = "") -> FleetPlan:
-        """Confirm what was planned, once for all nodes; what did not answer is taken back.
+        """Confirm the plans, once for all nodes; requests to nodes that did not answer are withdrawn.
 
-        Raises RefusedForSafety for a wrong word, or where nothing is to be done.
+        Raises RefusedForSafety for a wrong word, or if there is nothing to do.
         """
         if not plan.planned:
             raise RefusedForSafety("nothing was done: no node has anything to do")
@@ -118,14 +118,14 @@ class FleetActions(FleetDatabase):
         batch: str,
         states: Sequence[IntentState] = (IntentState.ASKED, IntentState.PLANNED, IntentState.CONFIRMED),
     ) -> FleetPlan:
-        """Take back what no node has begun."""
+        """Withdraw the requests that no node has begun."""
         for node in self.of(batch).nodes:
             if node.state in states:
                 self._store.intents.move(node.intent, node.state, IntentState.CANCELED)
         return self.of(batch)
 
     def undo(self, batch: str, nodes: Collection[str] = ()) -> FleetPlan:
-        """Ask to undo it, on these nodes or on all that did something. Raises NothingToShow."""
+        """Ask nodes to undo a change: these, or all that did something. Raises NothingToShow."""
         if self._settings.read_only:
             raise ReadOnlyMode("read-only mode: no change is requested of the fleet")
         plan = self.of(batch)

@@ -1,4 +1,4 @@
-"""The database of a fleet: made, migrated and pruned. Loads psycopg, so front ends import it where it is used."""
+"""Makes, migrates and prunes a fleet's database. Loads psycopg, so front ends import it where they use it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from neuron_top.store.postgres.migration import Migrated
 
 
 class Pruning(msgspec.Struct, frozen=True, kw_only=True):
-    """What a policy would drop, and what stays."""
+    """The days that a policy would drop, and those that stay."""
 
     going: list[Day]
     staying: list[Day]
 
     @property
     def frees(self) -> int:
-        """Bytes of the days that go."""
+        """Bytes of the dropped days."""
         return sum(day.bytes for day in self.going)
 
 
 class FleetAdministration:
-    """What the owner of the database may do."""
+    """Operations for the owner of the database."""
 
     def __init__(self, settings: Settings) -> None:
         """Raises UsageError where no database is named."""
@@ -42,7 +42,7 @@ class FleetAdministration:
             return migration.migrate(database)
 
     def pruning(self) -> Pruning:
-        """What the policy of the settings would drop now. Raises StoreUnusable."""
+        """What the settings' policy would drop now. Raises StoreUnusable."""
         with self._database() as database:
             found = days.days(database)
             going = days.surplus(found, days.today(database), self._keep_seconds, self._most_bytes)
@@ -66,5 +66,5 @@ class FleetAdministration:
 
 
 def sql_script(after: int = 0) -> str:
-    """The SQL that `init` would run on a schema of that version; 0: on an empty database. No server is asked."""
+    """The SQL that `init` would run on a schema of that version; 0: on an empty database. Needs no server."""
     return migration.script(after)

@@ -13,16 +13,16 @@ if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
 
 
 def check_named(settings: Settings) -> None:
-    """Raises UsageError where the settings name no database."""
+    """Raise UsageError if the settings name no database."""
     if not settings.store:
         raise UsageError("no fleet is named: set NEURONTOP_STORE, or give --store, as postgresql://user@host/database")
 
 
 class FleetDatabase:
-    """What services of the fleet share. Every call asks the database: screens make it in a thread."""
+    """Base of the fleet's services. Every call asks the database, so screens call in a thread."""
 
     def __init__(self, settings: Settings, *, connections: int = 1) -> None:
-        """Raises UsageError where no database is named. Connects with the first question."""
+        """Raises UsageError if no database is named. Connects at the first request."""
         check_named(settings)
         self._settings, self._connections = settings, connections
         self._opening = threading.Lock()
@@ -49,7 +49,7 @@ class FleetDatabase:
         self.close()
 
     def close(self) -> None:
-        """Close the connections for good; a thread that asks later is refused."""
+        """Close the connections for good; later requests are refused."""
         with self._opening:
             self._closed = True
             if self._opened is not None:

@@ -1,4 +1,4 @@
-"""Inductor's cache (PyTorch's own): looked at, never changed."""
+"""Reads Inductor's cache (PyTorch's own), and never changes it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class InductorCache:
         self.root = str(Path(given).absolute()) if given is not None else _in_force()
 
     def entries(self) -> list[InductorEntry]:
-        """All entries, by kind and key; none when it cannot be read."""
+        """All entries, by kind and key; empty if the cache cannot be read."""
         return inductor.entries(self.root)
 
     def find(self, text: str) -> InductorEntry:
-        """The entry with `text` in its key. Raises NothingToShow for none, UsageError for several."""
+        """The one entry with `text` in its key. Raises NothingToShow for none, UsageError for several."""
         matches = [entry for entry in self.entries() if text in entry.key]
         if not matches:
             raise NothingToShow(f"no entry of {self.root} has {text!r} in its key")
@@ -55,7 +55,7 @@ def is_inductor_cache(folder: str) -> bool:
 
 
 def totals(entries: Iterable[InductorEntry]) -> dict[str, InductorTotals]:
-    """Kind → its sums, of the kinds that are there."""
+    """Kind → its sums, for kinds that have entries."""
     sums = {kind: InductorTotals() for kind in KINDS}
     for entry in entries:
         kind = sums[entry.kind]

@@ -1,4 +1,4 @@
-"""What neurontop found beside itself: PyTorch, its extras, the SDK's packages and tools. Nothing is loaded."""
+"""Finds PyTorch, neurontop's extras, and the SDK's packages and tools, without loading them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _EXTRAS = {
     "notebook": "pandas",
     "parquet": "pyarrow",
 }
-"""An extra of the package, and the distribution that it is for."""
+"""Each extra of the package, and the distribution that it installs."""
 
 
 class Extra(msgspec.Struct, frozen=True, kw_only=True):
-    """An optional part; `version` is that of the library behind it, None where it is missing."""
+    """An extra; `version` is that of its library, None if the library is missing."""
 
     name: str
     library: str
@@ -35,7 +35,7 @@ class Extra(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Installation(msgspec.Struct, frozen=True, kw_only=True):
-    """Versions by name; of tools the paths."""
+    """Versions by name; for tools, their paths."""
 
     neurontop: str
     python: str
@@ -48,7 +48,7 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def installation(environ: Mapping[str, str] = os.environ) -> Installation:
-    """Look around: folders are listed, nothing is imported or run."""
+    """Find what is installed by listing folders; nothing is imported or run."""
     sdk = package_versions((), environ)
     places = ((tool, shutil.which(tool, path=environ.get("PATH"))) for tool in TOOLS)
     return Installation(

@@ -1,4 +1,4 @@
-"""The jobs that can be shown: those of the logs that were named, and recordings that are being made now."""
+"""Lists the jobs that can be shown: those of the named logs, and recordings that are being made now."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PREFIX = "job:"
 
 
 def named_jobs(feed: Feed) -> list[tuple[str, Feed]]:
-    """(id, feed) of each job of a feed of several logs; nothing of any other feed."""
+    """(id, feed) of each job of a feed of several logs; empty for other feeds."""
     if not isinstance(feed, JobsFeed):
         return []
     found = ((job.id, feed.job(job.id)) for job in feed.jobs)
@@ -33,7 +33,7 @@ def job_feed_of(feed: Feed, identity: str) -> Feed:
 
 
 def log_cards(feed: Feed) -> list[JobCard]:
-    """A card for each job of the logs, where they are several."""
+    """A card for each job of the logs, if there are several."""
     named = named_jobs(feed)
     if len(named) < 2:
         return []

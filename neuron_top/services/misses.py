@@ -32,19 +32,19 @@ from neuron_top.views.miss_explanation import (
 __all__ = ["MISSES_EXPLAINED", "MissDocument", "MissService"]
 
 MISSES_EXPLAINED = 25
-"""Of a run, on a screen or in a report: those that took longest."""
+"""The most misses of a run that are explained on a screen or in a report: those that took longest."""
 OTHER_ROOTS = 3
-"""Other caches of this machine that are looked at for the same graph, at most."""
+"""The most other caches of this machine that are searched for the same graph."""
 
 
 class MissService:
-    """Explains misses. `root`: the cache to look in, whatever a question names."""
+    """Explains misses. `root`: look in this cache, whatever a query names."""
 
     def __init__(self, settings: Settings, root: str | None = None) -> None:
         self._settings, self._root = settings, root
 
     def why(self, query: MissQuery) -> MissExplanation:
-        """Why a graph missed; where no cache can be looked at, the answer says so."""
+        """Why a graph missed; if no cache can be read, the answer says so."""
         return _answer(_Explainer(self._settings, self._root), query)
 
     def misses(self, queries: Sequence[MissQuery]) -> Misses:
@@ -58,7 +58,7 @@ class MissService:
         return self.misses(questions(run_loader.load([run], self._settings), 0.0))
 
     def explain_module(self, module: str) -> MissDocument:
-        """Everything that was found about one graph, for a program. Raises NothingToShow."""
+        """Everything that is known about one graph, for a program. Raises NothingToShow."""
         return document(_Explainer(self._settings, self._root).explain(MissQuery(module=module)))
 
     def explain_run(self, run: Run, limit: int) -> tuple[list[MissDocument], int]:
@@ -78,14 +78,14 @@ def _answer(explainer: _Explainer, query: MissQuery) -> MissExplanation:
 
 
 class _Explainer:
-    """Explains misses from the caches of this machine as they are now. `root`: look there, whatever was asked."""
+    """Explains misses from the caches of this machine as they are now. `root`: look there, whatever a query names."""
 
     def __init__(self, settings: Settings, root: str | None = None) -> None:
         self._settings, self._root = settings, root
         self._snapshots: dict[str, Snapshot] = {}
 
     def explain(self, asked: MissQuery) -> Explanation:
-        """Why it missed. Raises NothingToShow where no cache can be looked at."""
+        """Why a graph missed. Raises NothingToShow if no cache can be read."""
         root = self._root or self._of(asked)
         snapshot = self._snapshot(root)
         return explain(
@@ -98,7 +98,7 @@ class _Explainer:
         )
 
     def _of(self, asked: MissQuery) -> str:
-        """The first root of the question that is a folder here; the one in force where the question names none."""
+        """The first root of the query that is a folder here; the root in force if the query names none."""
         if (here := first_local_root(asked.roots)) is not None:
             return here
         if asked.roots:
@@ -118,7 +118,7 @@ class _Explainer:
                 continue
             try:
                 found.append(self._snapshot(other.path))
-            except NeuronTopError:  # somebody else's, or gone since
+            except NeuronTopError:  # the cache belongs to somebody else, or is gone
                 continue
             if len(found) == OTHER_ROOTS:
                 break

@@ -1,4 +1,4 @@
-"""Carries out on this node what an operator of the fleet asks for: planned, checked and journaled like any plan."""
+"""Carries out on this node what operators of the fleet ask for, planned, checked and journaled like any plan."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _ALL_WHERE_NONE_NAMED = frozenset({Verb.RETRY, Verb.UNLOCK, Verb.VERIFY, Verb.CO
 
 
 class NodeActions:
-    """What the agent's worker asks (see `agent.intents.Acts`)."""
+    """The actions of the agent's worker (see `agent.intents.Acts`)."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def plan(self, asked: dict[str, object]) -> tuple[dict[str, object], bytes]:
-        """What it would do here, and the plan itself, which stays on this node.
+        """What a request would do here, in words, and the plan itself, which stays on this node.
 
-        Raises RefusedForSafety where the node takes no such changes; UsageError, NothingToShow.
+        Raises RefusedForSafety if the node refuses such changes; UsageError, NothingToShow.
         """
         self._check_opted_in()
         request = _request(asked)
@@ -49,7 +49,7 @@ class NodeActions:
         return _plain(_summary(plan)), encode(plan)
 
     def execute(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
-        """Carry out what was planned here; every step is checked again. Raises RefusedForSafety."""
+        """Execute a plan that was made here; every step is checked again. Raises RefusedForSafety."""
         self._check_opted_in()
         request = _request(asked)
         if FLEET_ACTIONS[request.action].verb is Verb.PIN:
@@ -74,7 +74,7 @@ class NodeActions:
         )
 
     def found_after_kill(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
-        """What an execution that was cut off had done, by the journal; nothing is done again."""
+        """What an interrupted execution had done, by the journal; nothing is done again."""
         request = _request(asked)
         if FLEET_ACTIONS[request.action].verb is Verb.PIN:
             return _plain(
@@ -93,7 +93,7 @@ class NodeActions:
         return _plain(NodeDone(identity=plan.identity, root=plan.root, done=done, text=text, undoable=undoable))
 
     def undo(self, asked: dict[str, object], done: dict[str, object]) -> dict[str, object]:
-        """Bring back what was taken. Raises RefusedForSafety, NothingToShow."""
+        """Restore what the plan took away. Raises RefusedForSafety, NothingToShow."""
         self._check_opted_in()
         request, reply = _request(asked), msgspec.convert(done, NodeDone)
         service = self._service(request)
@@ -152,7 +152,7 @@ class NodeActions:
 
 
 def _request(asked: dict[str, object]) -> FleetRequest:
-    """Raises UsageError for what this version does not know."""
+    """Parse a request. Raises UsageError for one that this version does not know."""
     try:
         request = msgspec.convert(asked, FleetRequest)
     except msgspec.ValidationError as problem:

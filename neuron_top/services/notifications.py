@@ -1,8 +1,8 @@
 """Sends alerts to a command, which shows them on a desktop or pages somebody, and to a webhook.
 
 Each severity has its own command and its own webhook in the settings. Both get the alert as one JSON object: those of
-`Alert` (`kind`, `severity`, `title`, `evidence`, `next_step`, …) and `run`, `node`, `name` of the job. What a person
-muted for the job is not sent.
+`Alert` (`kind`, `severity`, `title`, `evidence`, `next_step`, …) and `run`, `node`, `name` of the job. Alerts that a
+person muted for the job are not sent.
 """
 
 from __future__ import annotations
@@ -18,29 +18,30 @@ import msgspec
 
 from neuron_top.settings import Settings
 
-if TYPE_CHECKING:  # few people have a command or a webhook, and everybody waits for the first frame
+if TYPE_CHECKING:  # few people need these, and everybody waits for the first frame
     from neuron_top.ingest.feed import Feed
     from neuron_top.run.model import Run
     from neuron_top.views.alerts import Alert
 
 LOOK_SECONDS = 1.0
-"""How often the alerts are looked at."""
+"""Seconds between two checks of the alerts."""
 GONE_SECONDS = 60.0
-"""An alert that comes back after so long is reported again; one that flickers is not."""
+"""An alert that returns after this many seconds is reported again; one that flickers is not."""
 PATIENCE_SECONDS = 10.0
 """How long a command or a webhook may take."""
 MOST_A_MINUTE = 20
-"""Notifications at most: a job that fails in every way must not flood a pager."""
+"""The most notifications of a job: one that fails in every way must not flood a pager."""
 
 
 @contextmanager
 def notifying(
     feed: Callable[[], Feed], settings: Settings, warn: Callable[[str], None], *, on_screen: bool = False
 ) -> Iterator[None]:
-    """Tell the alerts of a job while the block runs, where the settings name a command or a webhook.
+    """Within the block, send the alerts of a job, if the settings name a command or a webhook.
 
-    `feed` is asked for at each look: a recording has another one once its command runs. `warn` gets each that does not
-    work once, after the block where a screen would be written over. A notification that fails is not tried again.
+    `feed` is called at each check, as a recording has another feed once its command runs. `warn` gets each failing
+    command or webhook once; after the block, if a screen would be overwritten. A notification that fails is not tried
+    again.
     """
     if not any((*_commands(settings).values(), *_webhooks(settings).values())):
         yield
@@ -54,7 +55,7 @@ def notifying(
     finally:
         notifier.ended.set()
         thread.join(PATIENCE_SECONDS)
-        notifier.try_to_look(until=time.monotonic() + PATIENCE_SECONDS)  # what the end of a job raised
+        notifier.try_to_look(until=time.monotonic() + PATIENCE_SECONDS)  # alerts raised by the end of the job
         for text in later:
             warn(text)
 
@@ -82,7 +83,7 @@ class _Notifier:
             self.try_to_look()
 
     def try_to_look(self, until: float = math.inf) -> None:
-        """Send the alerts that are new, as many as go out `until` then (monotonic seconds); warn of what goes wrong."""
+        """Send new alerts, as many as possible `until` then (monotonic seconds); warn of failures."""
         try:
             self._look(until)
         except Exception as problem:  # noqa: BLE001 (the job goes on, and the next look may work)
@@ -154,7 +155,7 @@ class _Notifier:
             with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
                 answer.read(1)
         except (OSError, ValueError, HTTPException) as problem:
-            # The address is a secret of many services: it is never shown.
+            # For many services the address is a secret, so it is never shown.
             self._warn_once(address, f"the address of webhook_… did not take an alert: {problem}")
 
     def _warn_once(self, about: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The life cycle of a plan: planned, confirmed, running, done, undone. Every front end moves through it."""
+"""The life cycle of a plan: planned, confirmed, running, done, undone. All front ends use it."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from neuron_top.views.plan_sentences import refusal_text, restored_text
 
 
 class PlanState(StrEnum):
-    """Where a plan stands. The values are what the API carries."""
+    """The state of a plan. The values are part of the API."""
 
     PLANNED = "planned"
     CONFIRMED = "confirmed"
     RUNNING = "running"
     DONE = "done"
-    """Carried out, or stopped before its end: the outcome reports."""
+    """Carried out, or stopped before its end; see the outcome."""
     FAILED = "failed"
-    """It could not be carried out: `message` says why."""
+    """It could not be carried out; `message` says why."""
     UNDONE = "undone"
 
 
 _TRANSITION = threading.Lock()
-"""Held for the instant of a transition: two requests must not both begin one plan."""
+"""Held during a transition, so that two requests cannot both begin one plan."""
 
 
 class PlanExecution(msgspec.Struct, kw_only=True):
@@ -43,7 +43,7 @@ class PlanExecution(msgspec.Struct, kw_only=True):
     outcome: Outcome | None = None
     message: str = ""
     stopping: bool = False
-    """Somebody asked to stop; the step under way is still finished."""
+    """Somebody asked to stop; the running step is still finished."""
 
     @property
     def confirmation(self) -> Confirmation:
@@ -57,17 +57,17 @@ class PlanExecution(msgspec.Struct, kw_only=True):
 
     @property
     def can_confirm(self) -> bool:
-        """Whether it waits, has something to do, and nothing forbids it."""
+        """Whether the plan waits for confirmation, has something to do, and is not refused."""
         return self.state is PlanState.PLANNED and bool(self.plan.steps) and not self.plan.is_refused
 
     @property
     def can_stop(self) -> bool:
-        """Whether it runs, and nobody asked it to stop yet."""
+        """Whether the plan runs and nobody asked it to stop yet."""
         return self.state is PlanState.RUNNING and not self.stopping
 
     @property
     def can_undo(self) -> bool:
-        """Whether it took something away that can be brought back."""
+        """Whether the plan took something away that can be restored."""
         took = self.outcome is not None and self.outcome.done > 0
         return self.state is PlanState.DONE and took and action_of(self.plan.verb).undoable
 
@@ -90,7 +90,7 @@ class PlanExecution(msgspec.Struct, kw_only=True):
             self.state = PlanState.RUNNING
 
     def finish(self, outcome: Outcome) -> None:
-        """Running → done. The outcome has its reasons in words from here on: the API carries them."""
+        """Running → done. From here on the outcome has its reasons in words, for the API."""
         self.outcome, self.state = outcome_with_texts(outcome), PlanState.DONE
 
     def fail(self, message: str) -> None:
@@ -98,14 +98,14 @@ class PlanExecution(msgspec.Struct, kw_only=True):
         self.message, self.state = message, PlanState.FAILED
 
     def stop(self) -> None:
-        """Begin no further step. Raises RefusedForSafety for one that does not run."""
+        """Stop before the next step. Raises RefusedForSafety if the plan does not run."""
         with _TRANSITION:
             if self.state is not PlanState.RUNNING:
                 raise RefusedForSafety(f"this plan is {self.state}: there is nothing to stop")
             self.stopping = True
 
     def begin_undo(self) -> None:
-        """Done → undone, before it is: only one may try. Raises RefusedForSafety."""
+        """Done → undone, before the undo begins, so that only one caller tries. Raises RefusedForSafety."""
         with _TRANSITION:
             if not action_of(self.plan.verb).undoable:
                 raise RefusedForSafety(f"a plan to {self.plan.verb} removed nothing: there is nothing to undo")
@@ -114,7 +114,7 @@ class PlanExecution(msgspec.Struct, kw_only=True):
             self.state = PlanState.UNDONE
 
     def end_undo(self, record: PlanRestored, kind: BackendKind) -> None:
-        """Record what the undo brought back."""
+        """Record what the undo restored."""
         self.message = restored_text(record, kind)
 
     def fail_undo(self, problem: str) -> None:

@@ -62,30 +62,30 @@ class TrialRunFailed(NeuronTopError):
 
 
 class Output(Protocol):
-    """Where a job's remarks, log lines and progress go. Called from several threads."""
+    """Receives a job's remarks, log lines and progress. Called from several threads."""
 
     @property
     def log(self) -> TextIO:
-        """Takes the lines of compiler and wrapper."""
+        """The log for the lines of compiler and wrapper."""
 
     def notify(self, remark: str) -> None:
-        """Take a remark for the person."""
+        """Show a remark to the person."""
 
     def echo(self, descriptor: int, data: bytes) -> None:
-        """Take what the command wrote to its standard output (1) or error (2)."""
+        """Pass on what the command wrote to its standard output (1) or error (2)."""
 
     def show(self, progress: QueueProgress) -> None:
-        """Show where the compiles are."""
+        """Show the progress of the compiles."""
 
     def close(self) -> None:
-        """Show nothing more of the progress."""
+        """Stop showing progress."""
 
 
 class PrecompileJob:
     """Trial run and compiles of one command, on this machine or through a scheduler."""
 
     def __init__(self, output: Output, place: Place = Place()) -> None:  # noqa: B008 (frozen)
-        """Raises UsageError where the environment leaves no cache to compile into."""
+        """Raises UsageError if the environment allows no cache to compile into."""
         self._output, self._place = output, place
         self._options = parse_environment()
         if self._options.no_cache:
@@ -104,7 +104,7 @@ class PrecompileJob:
         return self._options.cache_root() if self._staging is None else self._staging.root
 
     def _staged(self) -> Staging | None:
-        """Where graphs of a bucket are looked at; None where the cache root is a folder. Raises UsageError."""
+        """The staging folder for graphs of a bucket; None if the cache root is a folder. Raises UsageError."""
         if self._place.kind is ExecutorKind.LOCAL or not is_bucket(self._options.cache_url):
             return None
         if self._options.cache_origin != ROOT_VARIABLE:
@@ -132,14 +132,13 @@ class PrecompileJob:
         return trial
 
     def compile(self, trial: Trial | None, *, workers: int, retries: int) -> int:
-        """Compile what was collected now or earlier; the number of graphs that failed.
-
-        Raises CacheUnusable, RefusedForSafety, KeyboardInterrupt.
+        """Compile the graphs collected now or earlier; returns how many failed. Raises CacheUnusable, RefusedForSafety,
+        KeyboardInterrupt.
         """
         trial = trial or Trial(exit_code=0)
         if trial.extracted:
             self._log.graph_list(trial.extracted, "trial run")
-        # Where the trial run really stored them: a script may have chosen another root.
+        # Use the root where the trial run stored the graphs: a script may have chosen another one.
         stored_in = (Path(path).parent.parent.parent for path in trial.extracted)
         roots = list(dict.fromkeys([self._root, *stored_in]))
         compiles = _Compiles(
@@ -168,7 +167,7 @@ class _Compiles:
         self._pids = CompilePids()
 
     def run(self, root: Path, trial: Trial) -> int:
-        """Compile; the number of graphs that failed, now or in an earlier compile."""
+        """Compile; returns how many graphs failed, now or in an earlier compile."""
         met_failures, met_paths = trial.failures, trial.extracted
         met_compilers = {Path(path).parent.parent.name for path in met_paths}
         here = self._place.kind is ExecutorKind.LOCAL
@@ -177,7 +176,7 @@ class _Compiles:
             staging.take_in(retry_failed=self._options.retry_failed)
         compilers = self._compilers(root) if here or not met_compilers else {}
         folders = {compiler.directory() for compiler in compilers.values()}
-        if not here:  # where no compiler is installed, every graph is for the nodes to judge
+        if not here:  # without a compiler here, the nodes decide which graphs they can compile
             folders = folders | met_compilers or set(waiting_compilers(root))
         bucket = staging.bucket.url if staging is not None else ""
         claimed = not here and claims_for(load()[0], root, many_nodes=True, bucket=bucket) is not None
@@ -205,7 +204,7 @@ class _Compiles:
         return self._conclude(collected, outcomes)
 
     def _write_results(self, text: str) -> None:
-        """A folder that takes no file costs the file: what was compiled, and what failed, is still to be said."""
+        """Write the results file; if that fails, go on, as compiled and failed graphs must still be reported."""
         path = Path(f"neuron_parallel_compile_results_{time.strftime('%Y%m%d-%H%M%S')}.json")
         try:
             path.write_text(text, encoding="utf-8")
@@ -217,7 +216,7 @@ class _Compiles:
     def _scheduled(
         self, collected: Collected, root: Path, folders: set[str], staging: Staging | None
     ) -> dict[CollectedGraph, CompileResult]:
-        """Compiled by the nodes of a scheduler."""
+        """Compile on the nodes of a scheduler."""
         from neuron_top.compile.parallel.places import scheduler
 
         executor = scheduler(self._place, root, staging)
@@ -251,7 +250,7 @@ class _Compiles:
         return found
 
     def _compilers(self, root: Path) -> dict[str, Compiler]:
-        """Compilers by graph file, of those graphs that wait in `root`; a missing one is reported, not fatal."""
+        """The compilers by graph file, for graphs that wait in `root`; a missing one is reported and not fatal."""
         from neuron_top.compile.compilers.inductor import Inductor
         from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 
@@ -260,7 +259,7 @@ class _Compiles:
             compiler: Compiler = Inductor() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
             try:
                 if isinstance(compiler, Inductor):
-                    compiler.start()  # it imports PyTorch while we do
+                    compiler.start()  # it imports PyTorch while we go on
                 compiler.directory()
                 compilers[name] = compiler
             except (CompilerMissing, ImportError) as problem:
@@ -270,7 +269,7 @@ class _Compiles:
     def _compiled(self, collected: Collected, compilers: Mapping[str, Compiler]) -> dict[CollectedGraph, CompileResult]:
         from neuron_top.compile.wrapper.get_or_compile import Wrapper
 
-        options = msgspec.structs.replace(self._options, retry_failed=True)  # what is chosen here is to be compiled
+        options = msgspec.structs.replace(self._options, retry_failed=True)  # graphs chosen here are to be compiled
         wrappers = {
             name: Wrapper(compiler, options, log=self._log, emit=self._pids.emit)
             for name, compiler in compilers.items()
@@ -303,7 +302,7 @@ class _Compiles:
 
 
 def sdk_tool() -> str | None:
-    """The SDK's neuron_parallel_compile, where it is on the PATH."""
+    """The path of the SDK's neuron_parallel_compile, if it is on the PATH."""
     return programs.find(TOOL)
 
 

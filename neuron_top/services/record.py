@@ -19,9 +19,8 @@ __all__ = ["Recording", "new_recording", "screen_feed", "shell_status", "signals
 def new_recording(
     command: Sequence[str], settings: Settings, *, name: str, shown: bool, warn: Callable[[str], None]
 ) -> Recording:
-    """A recording of `command`, its devices and its cache, not started yet; shipped, too, where a database is named.
-
-    `shown`: the command's output goes through to our own streams. `warn` takes what could not be recorded.
+    """A recording of `command`, its devices and its cache, not started yet; it is also shipped if a database is named.
+    `shown`: pass the command's output on to our own streams. `warn` is called with what could not be recorded.
     """
     sources = partial(job_sources, settings, os.environ)
     recording = Recording(command, settings, name=name, shown=shown, warn=warn, extra=sources)
@@ -33,7 +32,7 @@ def new_recording(
 
 
 def screen_feed(recording: Recording) -> Feed:
-    """The recording for a screen that may open and close while the command goes on."""
+    """The recording as a feed for a screen that may open and close while the command goes on."""
     from neuron_top.ingest.feed_proxy import FeedProxy
 
     return FeedProxy(recording.feed)

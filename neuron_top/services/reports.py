@@ -1,4 +1,4 @@
-"""Reports and comparisons: a run with all that is known of it, and the documents drawn from that."""
+"""Makes reports and comparisons: a run with all that is known about it, and the documents made from that."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from neuron_top.views.gate import GateVerdict, empty_logs, end, job, judge, judg
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_metrics import Prices
 
-if TYPE_CHECKING:  # a check of one run loads no comparison
+if TYPE_CHECKING:  # a check of one run needs no comparison
     from neuron_top.views.blame.records import Blame
     from neuron_top.views.compare import CacheComparison, Comparison
     from neuron_top.views.multi_compare import MultiComparison
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """A report and what its thresholds found."""
+    """A report and the verdicts of its thresholds."""
 
     report: Report
     diagnosis: Diagnosis | None
-    """None for a recording that has kept no output, and for traces."""
+    """None for a recording without kept output, and for traces."""
     verdicts: tuple[GateVerdict, ...]
 
     @property
     def passed(self) -> bool:
-        """Every threshold is kept."""
+        """Whether all thresholds are met."""
         return all(verdict.passed for verdict in self.verdicts)
 
 
@@ -51,7 +51,7 @@ class ReportService:
         self._runs = RunService(settings)
 
     def load(self, names: Sequence[str], standard_input: IO[bytes] | None = None) -> Run:
-        """The run that these names stand for: log files of one run, `-`, or one recording.
+        """Load the run that is named: log files of one run, `-`, or one recording.
 
         Raises NothingToShow, UsageError, StoreUnusable.
         """
@@ -61,7 +61,7 @@ class ReportService:
     def load_diagnosed(
         self, names: Sequence[str], standard_input: IO[bytes] | None = None
     ) -> tuple[Run, Diagnosis | None]:
-        """As `load`, with what went wrong in the run: read from the same bytes, or from what a recording has kept."""
+        """As `load`, with the diagnosis of the run, from the same bytes or from a recording's kept output."""
         names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
         run = run_loader.load(names, self._settings, standard_input, self._notify, diagnosed=True)
         return run, diagnosis_of(run, self._settings)
@@ -75,7 +75,7 @@ class ReportService:
         diagnosis: Diagnosis | None = None,
         blame: Blame | None = None,
     ) -> Report:
-        """A report with what a cache and earlier recordings know of its graphs, and why each miss was one.
+        """A report with what a cache and earlier recordings know about its graphs, and the cause of each miss.
 
         `now`: the moment to look from; by default the end of the run. `cache`: a root; by default the one that a
         recorded run used, where that is a folder of this machine. `diagnosis`: what went wrong in the run.
@@ -91,7 +91,7 @@ class ReportService:
         return report(run, now, memory=memory, prices=prices, misses=misses, diagnosis=diagnosis, blame=blame)
 
     def blame(self, names: Sequence[str]) -> Blame | None:
-        """Who compiled, who waited, what it cost; None where this is no job of a fleet. Raises StoreUnusable."""
+        """Who compiled, who waited, what it cost; None if this is not a job of a fleet. Raises StoreUnusable."""
         if not self._settings.store or len(names) != 1 or run_loader.is_log(names[0]):
             return None
         from neuron_top.services.fleet import FleetService
@@ -108,7 +108,7 @@ class ReportService:
         return [(each.module, f"{each.causes[0].kind}: {each.causes[0].text}") for each in explained]
 
     def with_cache(self, run: Run, cache: str | None) -> Report:
-        """A report with what a named cache and earlier recordings know of its graphs; misses are not explained."""
+        """A report with what a named cache and earlier recordings know about its graphs; misses are not explained."""
         return report(run, run_loader.end_of(run), memory=run_loader.memory(run, self._settings, cache))
 
     def check(
@@ -121,7 +121,7 @@ class ReportService:
         max_bytes: int | None = None,
         allow_unknown: bool = False,
     ) -> Checked:
-        """A run, and the size of `cache`, judged by its diagnosis and by thresholds; without both, by failed compiles.
+        """Check a run, and the size of `cache`, by its diagnosis and by thresholds; without both, by failed compiles.
 
         Raises NothingToShow, UsageError, StoreUnusable.
         """
@@ -189,7 +189,7 @@ def html(view: Report | Compared) -> str:
 
 
 def html_page(title: str, body: str) -> str:
-    """A page of our own in the dress of the reports."""
+    """A page of our own in the style of the reports."""
     from neuron_top.report.html import page
 
     return page(title, body)
@@ -213,7 +213,7 @@ def markdown(view: Report | Compared) -> str:
 
 
 def check_markdown(checked: Checked) -> str:
-    """The verdicts as a summary for job pages."""
+    """The verdicts in Markdown, as a summary for job pages."""
     from neuron_top.report.markdown import gate
 
     return gate(checked.report, checked.verdicts)

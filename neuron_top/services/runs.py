@@ -1,4 +1,4 @@
-"""Recordings: lists, opens, replays, labels and deletes them, and reads them back as a run."""
+"""Lists, opens, replays, labels and deletes recordings, and loads them as runs."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class RunService:
 
     @property
     def nothing_recorded(self) -> NeuronTopError:
-        """Why there is no recording, and how one is made; to be raised."""
+        """The error for no recording, which says how to make one."""
         return self._kept.nothing_recorded("", "; `neurontop run -- <command>` makes the first recording")
 
     @property
     def was_used(self) -> bool:
-        """Whether there is a store: a recording was made, though none may be left."""
+        """Whether there is a store: a recording was made once, even if none is left."""
         return self._kept.exists
 
     def rows(self, limit: int | None = NEWEST_RUNS) -> tuple[RunRow, ...]:
@@ -85,13 +85,13 @@ class RunService:
             return len(store.runs())
 
     def find(self, name: str) -> RunRecord:
-        """A recording by id, unique beginning of one, name, `last` or `last~`. Raises NothingToShow, StoreUnusable."""
+        """A recording by id, unique prefix of one, name, `last` or `last~`. Raises NothingToShow, StoreUnusable."""
         with self._store(name) as store:
             return self._find(store, name)
 
     def of_id(self, run: str) -> RunRecord:
-        """The recording with this id; other names, which mean another recording tomorrow, are not looked for, nor are
-        files. Raises NothingToShow, StoreUnusable."""
+        """The recording with this id; names, which may mean another recording tomorrow, and files are not searched.
+        Raises NothingToShow, StoreUnusable."""
         with self._store() as store:
             record = store.run(run)
         if record is None or record.id != run:
@@ -99,7 +99,7 @@ class RunService:
         return record
 
     def interrupted_by(self, record: RunRecord) -> str:
-        """Name of the signal that a person stopped a recorded job with; "" where nobody did. Raises StoreUnusable."""
+        """Name of the signal by which a person stopped a recorded job; "" if nobody did. Raises StoreUnusable."""
         with self._store() as store:
             last_events = store.replay(record.id, since=record.finished) if not record.open else ()
             return next((event.interrupted_by for event in last_events if isinstance(event, RunFinished)), "")
@@ -110,12 +110,12 @@ class RunService:
         return ids[0] if ids else None
 
     def load(self, name: str) -> Run:
-        """The run as its recording left it, or as it stands now. Raises NothingToShow, StoreUnusable."""
+        """The run at the end of its recording, or as it is now. Raises NothingToShow, StoreUnusable."""
         with self._store(name) as store:
             return load_labeled(store, self._find(store, name).id, self._settings)
 
     def load_running(self, run: str) -> Run:
-        """A run that is being recorded, by its id: nothing yet where its recorder has only begun."""
+        """A run that is being recorded, by its id; it is empty if the recorder has only just begun."""
         with self._store() as store:
             return load_run(store, run, self._settings.history_seconds)
 
@@ -127,7 +127,7 @@ class RunService:
         return view(run, record.finished if record.finished is not None else record.touched)
 
     def plan_deletion(self, names: Iterable[str]) -> RunDeletion:
-        """What deleting these recordings would do. Raises NothingToShow for a name that is none, StoreUnusable."""
+        """What deleting these recordings would do. Raises NothingToShow for an unknown name, StoreUnusable."""
         with self._store() as store:
             labels = self._labels.known()
             records = [self._find(store, name) for name in names]
@@ -136,9 +136,9 @@ class RunService:
         return run_deletion(rows, written)
 
     def delete(self, run: str) -> int:
-        """Delete a recording, rows and folder; the bytes freed. Raises RefusedForSafety while it is written.
+        """Delete a recording, rows and folder; returns the bytes freed. Raises RefusedForSafety while it is written.
 
-        Of a database its rows go and the files of the machine that recorded it stay.
+        In a database only the rows are deleted; the files stay on the machine that recorded it.
         """
         from neuron_top.store.retention import delete
 
@@ -186,14 +186,14 @@ class RunService:
         return run_row(record, time.time(), recorder_alive=alive, labels=labels, file_bytes=self._file_bytes(record))
 
     def _file_bytes(self, record: RunRecord) -> int:
-        """Of a database's recordings the files are on the machine that made them."""
+        """Bytes of a recording's files; for a database, the files are on the machine that made the recording."""
         from neuron_top.store.retention import folder_bytes
 
         here = not self._kept.address and is_folder_name(record.id)
         return folder_bytes(self._settings.state_path, record.id) if here else 0
 
     def overlay(self, names: Iterable[str]) -> tuple[OverlaidRun, ...]:
-        """The curves of several recordings, in the order they are named. Raises NothingToShow, StoreUnusable."""
+        """The curves of several recordings, in the given order. Raises NothingToShow, StoreUnusable."""
         return tuple(self._curves(name) for name in dict.fromkeys(names))
 
     def _curves(self, name: str) -> OverlaidRun:
@@ -210,9 +210,8 @@ class RunService:
         return ReplayFeed(self._kept, record.id, speed=speed, history_seconds=self._settings.history_seconds)
 
     def open(self, run: str) -> Feed:
-        """A recording by its id as a feed: followed while it is made, else standing still at its end.
-
-        Raises NothingToShow, StoreUnusable.
+        """A recording by its id as a feed: followed while it is made, else paused at its end. Raises NothingToShow,
+        StoreUnusable.
         """
         if is_folder_name(run) and is_recording(run_folder(self._settings, run)):
             from neuron_top.ingest.follow import FollowedFeed
@@ -224,7 +223,7 @@ class RunService:
         return feed
 
     def _store(self, name: str = LAST) -> Store:
-        """The store, for what is looked for by this name. Raises NothingToShow, StoreUnusable."""
+        """The store in which to look for this name. Raises NothingToShow, StoreUnusable."""
         if not self._kept.exists and name not in (LAST, BEFORE_LAST):
             raise self._kept.nothing_recorded(not_a_log(name))
         if not self._kept.exists:

@@ -1,4 +1,4 @@
-"""Plans in files: saved for a review, and read back to be executed."""
+"""Saves plans in files for a review, and reads them back for execution."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["SCHEMA", "read_plans", "write_plans"]
 
 
 def write_plans(path: Path, plans: Sequence[Plan]) -> None:
-    """One JSON document. Raises OSError."""
+    """Write plans as one JSON document. Raises OSError."""
     path.write_bytes(encode(*plans))
 
 
 def read_plans(path: Path) -> tuple[Plan, ...]:
-    """The plans of a file. Raises UsageError for anything else, and for a file that cannot be read."""
+    """The plans in a file. Raises UsageError for another file, and for one that cannot be read."""
     try:
         return decode(path.read_bytes())
     except (ValueError, msgspec.MsgspecError) as problem:

@@ -1,4 +1,4 @@
-"""Agents of one snapshot on the nodes of a Slurm job: what `fleet check --srun` runs where no agents do."""
+"""Runs one-snapshot agents on the nodes of a Slurm job, for `fleet check --srun` on nodes without an agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LAST_LINES = 5
 
 
 def job_of(named: str | None) -> str:
-    """The Slurm job: the named one, else that of this allocation. Raises UsageError."""
+    """The Slurm job: the named one, or else that of this allocation. Raises UsageError."""
     job = named or os.environ.get("SLURM_JOB_ID", "")
     if not job.isdecimal():
         raise UsageError("--srun needs a Slurm job: call it in an allocation, or give --job with the number of a job")
@@ -24,7 +24,7 @@ def job_of(named: str | None) -> str:
 
 
 def report_once(job: str, store: str) -> None:
-    """Run `neurontop agent --once` on each node of the job, beside what runs there. Raises NothingToShow."""
+    """Run `neurontop agent --once` on each node of the job, beside the job itself. Raises NothingToShow."""
     command = ["srun", "--overlap", "--ntasks-per-node=1", f"--jobid={job}"]
     command += [sys.executable, "-m", "neuron_top", "agent", "--once"]
     environ = os.environ | {"NEURONTOP_STORE": store, "NEURONTOP_JOB": job}

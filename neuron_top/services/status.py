@@ -54,7 +54,7 @@ def _overview(settings: Settings, run: Run) -> Overview:
 
 
 def _workers_here() -> Overview | None:
-    """Worker processes that run here without a recording."""
+    """The worker processes that run here without a recording."""
     from neuron_top.ingest.worker_finder import WorkerFinder
     from neuron_top.telemetry.workers import WorkerSampler
 

@@ -1,4 +1,4 @@
-"""Runs, caches and fleets as tables, for notebooks."""
+"""Makes tables of runs, caches and fleets, for notebooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["NodeKey", "cache_entries", "end_of", "fleet_now", "load_job", "load_
 
 
 def load_run(names: Sequence[str], settings: Settings) -> tuple[Run, EventTables]:
-    """The run that these names stand for (log files of one run, or one recording), and what its events say one by one.
+    """Load the named run (log files of one run, or one recording), and single events for the tables.
 
     Raises NothingToShow, UsageError, StoreUnusable.
     """
@@ -30,7 +30,7 @@ def load_run(names: Sequence[str], settings: Settings) -> tuple[Run, EventTables
 
 
 def load_job(job: str, settings: Settings) -> tuple[Run, EventTables]:
-    """The same of a job over all its nodes, out of the fleet's database.
+    """The same for a job over all its nodes, from the fleet's database.
 
     Raises NothingToShow, UsageError where the settings name no database, StoreUnusable.
     """
@@ -46,7 +46,7 @@ def _empty(settings: Settings) -> tuple[Run, EventTables]:
 
 
 def fleet_now(settings: Settings) -> tuple[FleetPage, list[NodeKey]]:
-    """Jobs, nodes, and what each node has in its caches. Raises as `load_job` does."""
+    """Jobs, nodes, and the entries in each node's caches. Raises as `load_job` does."""
     with FleetService(settings) as fleet:
         return fleet.page(), fleet.keys()
 

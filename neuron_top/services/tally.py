@@ -1,4 +1,4 @@
-"""Logs counted: as a document of counts, or as rows for a person; with the tables of compile times beside them."""
+"""Counts logs, as a document of counts or as rows for a person, with the tables of compile times beside them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.tally import Tally
 from neuron_top.processes.log_input import portions
 
-if TYPE_CHECKING:  # the counts alone are read without it
+if TYPE_CHECKING:  # not needed for the counts alone
     from neuron_top.parsers.reader import LogReader
     from neuron_top.views.log_tally import LogTally
 
 
 class TallyService:
-    """Reads logs to their end, a megabyte at a time. `notify` takes remarks for the person."""
+    """Reads logs to their end, a megabyte at a time. `notify` is called with remarks for the person."""
 
     def __init__(self, notify: Callable[[str], None], standard_input: IO[bytes] | None = None) -> None:
-        """`standard_input` is what the name `-` reads."""
+        """`standard_input` is read for the name `-`."""
         self._notify, self._standard_input = notify, standard_input
 
     def counts(self, name: str) -> dict[str, Any]:
-        """The published counts of one log and its diagnosis, the fastest way. Raises UsageError if it is unreadable."""
+        """The published counts of one log and its diagnosis, computed fast. Raises UsageError if it is unreadable."""
         from neuron_top.parsers.counting import CountingReader
 
         reader, diagnoser = CountingReader(f"log:{name}"), AdvisedDiagnoser(f"log:{name}")
@@ -35,7 +35,7 @@ class TallyService:
         return reader.tally.as_json() | {"diagnosis": diagnoser.diagnosis()}
 
     def rows(self, name: str) -> LogTally:
-        """One log as rows for a person. Raises UsageError where it cannot be read."""
+        """One log as rows for a person. Raises UsageError if it cannot be read."""
         from neuron_top.parsers.reader import LogReader
         from neuron_top.run.log_totals import LogTotals
         from neuron_top.views.log_tally import log_tally
@@ -46,7 +46,7 @@ class TallyService:
         return log_tally(reader.tally, totals, diagnoser.diagnosis())
 
     def _events(self, name: str, reader: LogReader, diagnoser: AdvisedDiagnoser) -> Iterator[AnyEvent]:
-        """The events of a log, counted by its reader; then those of the tables beside it."""
+        """The events of a log, counted by its reader, then those of the tables beside it."""
         tables = graph_tables.beside(name)
         data = portions(name, self._notify, self._standard_input)
         first = next(data, b"")
@@ -67,7 +67,7 @@ class TallyService:
 
 
 def _table_events(name: str, tally: Tally, data: Iterator[bytes]) -> Iterator[AnyEvent]:
-    """The events of a named table; each of its lines is known."""
+    """The events of a named table; all of its lines count as known."""
     reader = GraphTableReader.of_file(name)
     for portion in data:
         tally.measure(portion)

@@ -25,7 +25,7 @@ from neuron_top.telemetry.source import TelemetrySource
 
 AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER = "auto", "monitor", "ls", "sysfs", "observer"
 SOURCES = (AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER)
-"""What can be read of a machine; every other name is an address of Neuron Observer or a file."""
+"""Sources of a machine; any other name is an address of Neuron Observer or a file."""
 
 
 _SAMPLES = (
@@ -38,21 +38,21 @@ _SAMPLES = (
     | events.CoreCountersRead
 )
 TelemetryEvent = AnyEvent
-"""What the sources of telemetry give."""
+"""The events of the telemetry sources."""
 
 
 def is_sample(event: TelemetryEvent) -> bool:
-    """Whether an event holds something measured, or the devices."""
+    """Whether an event has measured values, or the devices."""
     return isinstance(event, _SAMPLES)
 
 
 def changes_tables(event: TelemetryEvent) -> bool:
-    """Whether the cores or the devices are new."""
+    """Whether an event brings new samples of the cores, or the devices."""
     return isinstance(event, events.CoresSampled | events.DevicesFound)
 
 
 def source_remark(event: TelemetryEvent) -> str:
-    """A remark for the person: why a source gives nothing, or where Observer was found; else empty."""
+    """A remark for the person: why a source reports nothing, or where Observer was found; else empty."""
     if isinstance(event, events.SourceUnavailable):
         return f"{event.name}: {event.reason}"
     if isinstance(event, events.SourceAvailable) and event.source == OBSERVER:
@@ -61,12 +61,12 @@ def source_remark(event: TelemetryEvent) -> str:
 
 
 def malformed_reason(event: TelemetryEvent) -> str:
-    """Why a line cannot be read; empty for what is no such line."""
+    """Why a line cannot be read; empty for other events."""
     return event.reason or "no record" if isinstance(event, events.LineMalformed) else ""
 
 
 def is_of_machine(source: str) -> bool:
-    """Whether a source is asked while it runs; else it is a file."""
+    """Whether a source is a live one and not a file."""
     return source in SOURCES or is_url(source)
 
 
@@ -114,11 +114,11 @@ class LatestTelemetry:
 
     @property
     def is_empty(self) -> bool:
-        """No device, core or host was sampled yet."""
+        """Whether no device, core or host was sampled yet."""
         return not (self.devices or self.cores or self.host)
 
     def is_complete(self, source: str) -> bool:
-        """Whether one sample of `source` is there: from the monitor one with rates, when the monitor is there."""
+        """Whether there is a sample of `source`: from the monitor, if it is installed, one with rates."""
         if source == NEURON_LS:
             return self.devices is not None
         if source not in (AUTO, MONITOR) or MONITOR in self._unavailable:
@@ -155,7 +155,7 @@ class MachineTelemetry:
         self._sources = _sources(settings, source, sysfs_root)
 
     def is_hopeless(self, unavailable: set[str]) -> bool:
-        """Whether none of the sources gives anything, where those of these names have said so."""
+        """Whether no source can report anything, if the sources with these names have said that they cannot."""
         quiet = [each for each in self._sources if isinstance(each, ObserverSource) and each.is_quiet]
         names = {each.name for each in self._sources} - {each.name for each in quiet}
         return names <= unavailable and not any(each.answers() for each in quiet)
@@ -212,8 +212,8 @@ def _sources(settings: Settings, source: str, sysfs_root: str) -> list[Telemetry
 
 
 class SavedTelemetry:
-    """Records of neuron-monitor or a page of its exporter, a listing of neuron-ls or metrics of Neuron Observer, of a
-    file or standard input."""
+    """Saved telemetry in a file or on standard input: records of neuron-monitor, a page of its exporter, a listing of
+    neuron-ls, or metrics of Neuron Observer."""
 
     def __init__(self, name: str, notify: Callable[[str], None], standard_input: IO[bytes] | None = None) -> None:
         """`name` is a path, or `-` for `standard_input`. `notify` takes remarks for the person."""
@@ -237,7 +237,7 @@ class SavedTelemetry:
         yield from self._reader.flush()
 
     def check(self) -> None:
-        """After the last event: raises FileMalformed where nothing in the file was telemetry."""
+        """Call after the last event: raises FileMalformed if nothing in the file was telemetry."""
         if self._reader.documents == 0:
             raise FileMalformed(
                 self.title,

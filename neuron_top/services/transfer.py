@@ -1,4 +1,4 @@
-"""Recordings copied between this machine's file and a database: `neurontop runs push` and `pull`."""
+"""Copies recordings between this machine's file and a database: `neurontop runs push` and `pull`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Copied(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     events: int
-    """How many it has there now."""
+    """How many events the copy has now."""
     new: int
-    """How many of them this copy brought."""
+    """How many of them are new."""
 
 
 def push(settings: Settings, names: Sequence[str]) -> list[Copied]:
@@ -52,7 +52,7 @@ def _places(settings: Settings) -> tuple[StoreLocation, StoreLocation]:
 
 @contextmanager
 def _alone(here: StoreLocation) -> Iterator[None]:
-    """Two copies of one recording at a time would both bring its events. Raises RefusedForSafety."""
+    """Lock a recording: two copies at a time would both add its events. Raises RefusedForSafety."""
     folder = here.path.parent
     private_files.make_folder(folder)
     number = private_files.open_file(folder / _LOCK, os.O_RDWR)
@@ -72,7 +72,7 @@ def _copy(source: StoreLocation, target: StoreLocation, names: Sequence[str], he
 
 
 def copy(source: Store, target: Store, record: RunRecord) -> Copied:
-    """Copy one recording, or what came to it since it was copied before; its log stays where it is.
+    """Copy one recording, or what was added to it since the last copy; its log stays where it is.
 
     Raises RefusedForSafety where another recording has its id there.
     """

@@ -1,4 +1,4 @@
-"""Verification of cache entries: what a client takes for a hit and cannot load, and what a person should know."""
+"""Verifies cache entries: finds those that a client takes for a hit and cannot load, and what a person should know."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["EntryFinding", "FindingLevel", "Verification", "verify_entries"]
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """What was checked, and what was found."""
+    """The checked entries and the findings."""
 
     entries: tuple[Entry, ...]
     findings: tuple[EntryFinding, ...]
 
     def count(self, level: FindingLevel) -> int:
-        """Findings of one level."""
+        """The number of findings of one level."""
         return sum(finding.level is level for finding in self.findings)
 
     @property
@@ -30,7 +30,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def warned(self) -> frozenset[str]:
-        """Paths of the entries that are not broken, and carry a warning."""
+        """Paths of the entries that are not broken but have a warning."""
         return frozenset(finding.entry.path for finding in self.findings) - self.broken
 
 

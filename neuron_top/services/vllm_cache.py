@@ -1,4 +1,4 @@
-"""vLLM-Neuron's compile cache, only looked at: its entries with state, and which of them other nodes can fetch."""
+"""Reads vLLM-Neuron's compile cache: its entries with state, and which of them other nodes can fetch."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ REMOTE = "NEURON_LIBTORCH_REMOTE_CACHE"
 
 
 class ListedEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry, and whether the remote tier has it complete: None where no remote tier is named, or this is it."""
+    """An entry, and whether the remote tier has all of it: None if no remote tier is named, or this is it."""
 
     entry: VllmEntry
     promoted: bool | None
 
 
 class VllmCache:
-    """One tier of it: the local one of a machine, or the remote one that machines share."""
+    """One tier of the cache: the local one of a machine, or the remote one that machines share."""
 
     def __init__(self, root: str, environ: Mapping[str, str] = os.environ) -> None:
         self.root = str(Path(root).absolute())
@@ -42,7 +42,7 @@ class VllmCache:
         ]
 
     def find(self, text: str) -> ListedEntry:
-        """The entry with `text` in its key. Raises NothingToShow for none, UsageError for several."""
+        """The one entry with `text` in its key. Raises NothingToShow for none, UsageError for several."""
         matches = [each for each in self.entries() if text in each.entry.key]
         if not matches:
             raise NothingToShow(f"no entry of {self.root} has {text!r} in its key")
@@ -57,7 +57,7 @@ def is_vllm_cache(folder: str) -> bool:
 
 
 def sums(entries: Iterable[ListedEntry]) -> dict[VllmState, tuple[int, int]]:
-    """State → how many, and their bytes."""
+    """State → number of entries, and their bytes."""
     found: dict[VllmState, tuple[int, int]] = {}
     for each in entries:
         count, size = found.get(each.entry.state, (0, 0))
