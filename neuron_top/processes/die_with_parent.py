@@ -1,7 +1,7 @@
-"""Become a command that ends when its parent does, however the parent ends: `die_with_parent.py PARENT COMMAND…`.
+"""Turns into a command that ends when its parent does, however the parent ends: `die_with_parent.py PARENT COMMAND…`.
 
-Asked of the kernel by the child itself, because Python may not run code of its own between fork and exec in a process
-with threads. Linux only; elsewhere the command just runs.
+The child itself asks the kernel for this, because in a process with threads Python should run no code between fork and
+exec. Linux only; elsewhere the command just runs.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 def main() -> None:
-    """Ask, look whether the parent is still there (it may have gone before we asked), become the command."""
+    """Ask the kernel, check that the parent still exists (it may have ended before), and exec the command."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() == int(sys.argv[1]):

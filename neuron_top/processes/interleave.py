@@ -1,8 +1,8 @@
-"""Two streams of one job as one log: whole lines, in order of arrival.
+"""Joins two streams of one job into one log: whole lines, in order of arrival.
 
-Standard output and standard error reach us through two pipes. Written one after the other as they come, half a line
-of one would swallow the start of the other. So an unfinished line waits for its end, but not for ever: progress dots
-have none for minutes, and after `PATIENCE` seconds they go out as they are, as they would on a terminal.
+Standard output and standard error reach us through two pipes. Written as they come, half a line of one would run into a
+line of the other. So an unfinished line waits for its end, but not for ever: progress dots may have none for minutes,
+and after `PATIENCE` seconds they are written as they are, as on a terminal.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ _LONGEST = 1 << 16
 
 
 class Interleaver:
-    """Takes the pieces of any number of streams; gives the bytes that belong into the common log now."""
+    """Takes pieces of any number of streams; returns the bytes to write to the common log now."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[float, bytes]] = {}
 
     def feed(self, stream: str, data: bytes, now: float) -> bytes:
-        """The whole lines that `data` completes; its last, unfinished one is held back."""
+        """The complete lines with `data`; the last, unfinished one is held back."""
         _, held = self._waiting.pop(stream, (now, b""))
         data = held + data
         end = data.rfind(b"\n") + 1
@@ -39,7 +39,7 @@ class Interleaver:
         return bool(self._waiting)
 
     def flush(self) -> bytes:
-        """All that is left, at the end of the job."""
+        """Everything that was held back, at the end of the job."""
         left = b"".join(data for _, data in self._waiting.values())
         self._waiting.clear()
         return left

@@ -1,6 +1,6 @@
 """Passes signals on to the job: the first to its process group, the second and third to all of its processes.
 
-Ctrl-Z stops the job, then us, so that the shell gets its terminal back; once we are carried on (`fg`, `bg`) so is the
+Ctrl-Z stops the job, then us, so that the shell gets its terminal back; when we are continued (`fg`, `bg`), so is the
 job. If only we stopped, the job would block as soon as nobody reads its output.
 """
 
@@ -18,13 +18,12 @@ from neuron_top.processes.launch import Job
 def signals_passed_on(
     job: Job, notify: Callable[[str], None], on_hangup: Callable[[], None], *, resize: bool = True
 ) -> Iterator[Callable[[], None]]:
-    """While inside, signals meant for us go to the job; a signal that was ignored at our start stays ignored.
+    """Within the block, signals to us are passed to the job; a signal that was ignored at our start stays ignored.
 
-    To be entered before the job starts: a signal in between would end us and leave the job alone. What came before it
-    ran is passed on when the function that is given is called.
-    `resize`: a new size of our terminal goes to the job's too (a screen of ours in between has its own plans).
-    `on_hangup`: called when the terminal may be lost; what would be written to it must not keep the recording from its
-    end.
+    Enter it before the job starts, since a signal in between would end us and leave the job alone. Signals that came
+    before the job ran are passed on when the yielded function is called. `resize`: pass a new size of our terminal on
+    to the job's (not if a screen of ours is in between). `on_hangup`: called when the terminal may be lost, as writing
+    to it must not keep the recording from ending.
     """
     presses = 0
     early: list[int] = []
@@ -74,10 +73,10 @@ def _stopping_with(job: Job) -> Callable[[int, object], None]:
 
 
 def _stop_this_process() -> None:
-    """Stop as if the signal of Ctrl-Z had no handler; returns once we are carried on, at once where nobody could do
-    that (no shell with job control started us: the kernel drops the signal then)."""
+    """Stop as if the signal of Ctrl-Z had no handler; returns when we are continued, or at once if nobody could do that
+    (without a shell with job control the kernel drops the signal)."""
     handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     try:
-        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # to this thread: it stops before it goes on
+        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # to this thread, so that it stops here
     finally:
         signal.signal(signal.SIGTSTP, handler)

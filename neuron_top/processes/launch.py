@@ -1,6 +1,6 @@
-"""Run a command unchanged, and read every byte of its output.
+"""Runs a command unchanged, and reads every byte of its output.
 
-The job cannot tell the difference to being started from the shell:
+For the job it is as if the shell had started it:
 
 - A stream of ours that is a terminal becomes a terminal of the job's (a pseudo-terminal in raw mode, one per stream),
   a pipe or a file becomes a pipe. So programs keep their colors and their line buffering, standard output and
@@ -11,11 +11,11 @@ The job cannot tell the difference to being started from the shell:
   its process group; the second Ctrl-C ends and the third kills every process of the job, wherever torchrun put it.
   Ctrl-Z stops all of them, and us; `fg` and `bg` carry all of them on.
 - Its environment gains two names: NEURONTOP_RUN, by which every process of the job can be found again, and
-  NEURONTOP_EVENTS_DIR, where our compile component says what log lines cannot.
+  NEURONTOP_EVENTS_DIR, where our compile component reports what log lines cannot say.
 
-If the reader of our standard output goes away, the job's is closed too: it gets the SIGPIPE it would have got. What a
-command leaves behind when it ends well writes on to where it would have written.
-The output goes through a process of its own (`output_relay`), so that the job keeps its reader when we are killed.
+If the reader of our standard output goes away, the job's pipe is closed too, so it gets the SIGPIPE that it would have
+got. Processes that a command leaves behind when it succeeds go on writing to where they would have written. The output
+goes through a process of its own (`output_relay`), so that the job keeps its reader when we are killed.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from neuron_top.processes.streams import copy_window_size, make_raw
 RUN_VARIABLE = "NEURONTOP_RUN"
 EVENTS_VARIABLE = "NEURONTOP_EVENTS_DIR"
 TRACE_VARIABLE = "TORCH_TRACE"
-"""PyTorch's own: the folder that each process of a job writes its structured trace of torch.compile to."""
+"""PyTorch's variable for the folder to which each process of a job writes its structured trace of torch.compile."""
 _SHELL = "/bin/sh"
 _QUIET_SECONDS = 1.0
 """How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""
 _LONGEST_REST_SECONDS = 3.0
-"""How long it is waited for where it does not stop."""
+"""How long such output is waited for if it does not stop."""
 _PIPE_BYTES = 1 << 22
-"""More than waits anywhere between the command and us, in pipes, sockets and the relay."""
+"""More bytes than can wait between the command and us, in pipes, sockets and the relay."""
 _GRACE_SECONDS = 5.0
 _SIGNAL_MILLISECONDS = 500
-"""How late a signal may be acted on that another thread took."""
+"""The longest delay until a signal is handled that another thread received."""
 _LOOKS = 5
-"""How often processes of a job are looked for that is being stopped."""
+"""How often processes of a job that is being stopped are searched for."""
 
 OnOutput = Callable[[str, bytes], None]
 
@@ -64,20 +64,20 @@ class CommandNotStarted(NeuronTopError):
 
 
 class _Rest:
-    """What still comes after the command has ended."""
+    """Decides how long to wait for output after the command has ended."""
 
     def __init__(self) -> None:
         self._began = self._quiet_since = time.monotonic()
         self._bytes = 0
 
     def came(self, size: int) -> None:
-        """So many bytes more."""
+        """Note that this many more bytes came."""
         self._quiet_since = time.monotonic()
         self._bytes += size
 
     def is_over(self, output: RelayedOutput, *, is_ending: bool) -> bool:
-        """Whether not to wait any longer. All that the command itself wrote has come: nothing waits, or more has come
-        than the pipes hold. `is_ending`: what is left was asked to end."""
+        """Whether to stop waiting: all output of the command itself has come if nothing waits, or if more has come than
+        the pipes hold. `is_ending`: the remaining processes were asked to end."""
         now = time.monotonic()
         if is_ending and now > self._began + _GRACE_SECONDS:
             return True
@@ -90,7 +90,7 @@ class Job:
     """One command. `start`, then `pump` in one thread while `wait` in another."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str], *, shown: bool = True) -> None:
-        """`shown`: output goes through to our own streams, and the keyboard to the job; else it is only reported."""
+        """`shown`: pass output on to our own streams, and the keyboard to the job; else output is only reported."""
         self.command = tuple(command)
         self.interrupted_by = ""
         """Name of the first signal that was passed on, "" while none was."""
@@ -115,7 +115,7 @@ class Job:
 
     @property
     def running(self) -> bool:
-        """True from its start until it ended."""
+        """True while the command runs."""
         return self._process is not None and self._process.poll() is None
 
     @property
@@ -125,7 +125,7 @@ class Job:
         return self._process
 
     def start(self, log: int | None = None) -> None:
-        """Start the command. `log`: its output is appended there should we be killed. Raises CommandNotStarted."""
+        """Start the command. `log`: its output is appended to this file if we are killed. Raises CommandNotStarted."""
         with contextlib.ExitStack() as given:
             streams, ends = [], []
             for name, number in (("stdout", 1), ("stderr", 2)):
@@ -159,8 +159,8 @@ class Job:
     def pump(self, on_output: OnOutput, on_idle: Callable[[], None] = lambda: None) -> None:
         """Pass the output on until its end; `on_idle` is called at least every 100 ms.
 
-        Workers that a launcher in its death left behind are asked to end, too: they would write on and on. Otherwise
-        what is left behind goes on; its output is not waited for once it is quiet, nor for long where it never is.
+        Workers that a killed launcher left behind are asked to end, too, as they would go on writing. Other processes
+        that are left behind go on; their output is not waited for once it pauses, nor for long if it never does.
         """
         output = self._output
         if output is None:
@@ -187,10 +187,10 @@ class Job:
     def wait(self) -> int:
         """Block until the command ended; its status, negative for a signal.
 
-        The kernel gives a signal to any thread while one is pending for the main one, and then nothing wakes that: so
-        it looks for itself now and then.
+        The kernel may give a signal to any thread while one is pending for the main thread, and then nothing wakes the
+        main thread: so it checks by itself now and then.
         """
-        with contextlib.suppress(OSError, AttributeError):  # it has ended; a system without such descriptors
+        with contextlib.suppress(OSError, AttributeError):  # it has ended, or the system has no pidfd
             descriptor = os.pidfd_open(self.pid)
             try:
                 waiting = select.poll()
@@ -217,7 +217,7 @@ class Job:
             os.killpg(self.pid, number)
 
     def processes(self) -> list[psutil.Process]:
-        """Every process of the job that is still there, found by NEURONTOP_RUN in its environment."""
+        """All living processes of the job, found by NEURONTOP_RUN in their environment."""
         return processes_of_run(self._environ.get(RUN_VARIABLE, ""))
 
     def signal_all(self, number: int) -> None:
@@ -229,8 +229,8 @@ class Job:
     def stop(self) -> None:
         """Stop every process of the job, as Ctrl-Z does in a terminal, until `proceed`.
 
-        By the signal that nobody can ignore: in a session of its own the job has no shell that would carry it on, and
-        the kernel drops SIGTSTP there. What is started while we look is found by looking again.
+        SIGSTOP is used, which cannot be ignored: in a session of its own the job has no shell that could continue it,
+        so the kernel drops SIGTSTP. Processes that start meanwhile are found by searching again.
         """
         stopped: set[int] = set()
         for _ in range(_LOOKS):
@@ -244,13 +244,13 @@ class Job:
             stopped |= found.keys()
 
     def proceed(self) -> None:
-        """Carry on with what `stop` stopped."""
+        """Continue the processes that `stop` stopped."""
         self.signal_all(signal.SIGCONT)
         self._signal_group(signal.SIGCONT)
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """`stop` it, and let it `proceed` afterwards."""
+        """Within the block the job is stopped."""
         self.stop()
         try:
             yield
@@ -282,8 +282,8 @@ class Job:
 
     @contextlib.contextmanager
     def between_lines(self, number: int) -> Iterator[str | None]:
-        """While inside, a line of ours may be written to our stream `number`, after what is given: it stands between
-        lines of the job's then. None: not now, ask again."""
+        """Within the block, a line of ours may be written to our stream `number`, after the yielded bytes, and is then
+        between lines of the job. None: not now, ask again."""
         if self._output is None:
             yield ""
             return
@@ -296,7 +296,7 @@ class Job:
 
 
 def _channel(number: int) -> tuple[int, int]:
-    """A pipe, or a terminal where our stream `number` is one; the end that is read, and the one that the job gets."""
+    """Make a pipe, or a terminal if our stream `number` is one; returns the end to read, and the job's end."""
     if not os.isatty(number):
         return os.pipe()
     ours, theirs = os.openpty()
@@ -306,7 +306,7 @@ def _channel(number: int) -> tuple[int, int]:
 
 
 def shell_status(returncode: int) -> int:
-    """What a shell would say: 128+n for death by signal n."""
+    """The exit status that a shell would report: 128+n for death by signal n."""
     return 128 - returncode if returncode < 0 else returncode
 
 

@@ -1,6 +1,6 @@
-"""One log as a stream of bytes, whatever stands under its name: a file, compressed data, a pipe, or no log at all.
+"""Reads one log as a stream of bytes, whatever its name refers to: a file, compressed data, a pipe, or no log at all.
 
-A pipe that nobody writes to yet is waited for, and that is said. Folders, sockets and devices are refused in words:
+A pipe that nobody writes to yet is waited for, with a remark. Folders, sockets and devices are refused in words:
 reading `/dev/zero` would never end.
 """
 
@@ -33,7 +33,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _XZ = b"\xfd7zXZ\0"
 _BZIP2 = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 _BEGINNINGS = (_GZIP, _ZSTD, _XZ, *_BZIP2)
-"""What data of each compressor begins with."""
+"""The first bytes of each compressor's data."""
 _UNREAD = {
     b"\x04\x22\x4d\x18": "lz4",
     b"\x02\x21\x4c\x18": "lz4",
@@ -46,21 +46,21 @@ _UNREAD = {
     b"PK\x03\x04": "zip",
     b"7z\xbc\xaf\x27\x1c": "7-Zip",
 }
-"""The same of compressors that we don't read, with their names."""
+"""The same for compressors that we do not read, with their names."""
 _ALL_BEGINNINGS = (*_BEGINNINGS, *_UNREAD)
 _FRAME_READ = 1 << 16
 _FRAME_OUT = 1 << 20
-"""Bytes that come out at a time."""
+"""Bytes that are decompressed at a time."""
 _XZ_MEMORY = 1 << 28
-"""The strongest level of xz's own command takes a quarter of it."""
+"""Memory limit for xz; the strongest level of its own command takes a quarter of it."""
 _ZSTD_WINDOW = 27
 """Binary logarithm of the bytes that a frame may look back, as zstd's own command allows without being asked."""
 _MOST_UNPACKED = 4 * 1024**3
 _MOST_TIMES = 500
-"""Compressed data is given up where more than so many bytes come out of it, and so many times its own size: logs that
-say one thing again and again are packed a hundred times, data that is made to fill a machine a thousand times."""
+"""Decompression stops if both this many bytes and this many times the compressed size have come out: repetitive logs
+are compressed a hundred times, data that is made to fill a machine a thousand times."""
 _QUIET_SECONDS = 1.0
-"""How long nobody may write to a pipe before it is said that it is waited for."""
+"""Seconds without a writer after which a remark says that a pipe is waited for."""
 Notify = Callable[[str], None]
 
 
@@ -69,9 +69,8 @@ def quiet(remark: str) -> None:
 
 
 def portions(name: str, notify: Notify, standard_input: IO[bytes] | None = None) -> Iterator[bytes]:
-    """The bytes of a log, a megabyte at a time; `-` is `standard_input`. `notify`: takes remarks for the person.
-
-    Raises UsageError, with the name and the reason, where it cannot be read.
+    """The bytes of a log, a megabyte at a time; `-` is `standard_input`. `notify`: takes remarks for the person. Raises
+    UsageError, with name and reason, if it cannot be read.
     """
     try:
         with _opened(name, notify, standard_input) as file:
@@ -82,7 +81,7 @@ def portions(name: str, notify: Notify, standard_input: IO[bytes] | None = None)
 
 
 def changed_at(name: str) -> float:
-    """When a log was last written to, in seconds since the epoch: now, of standard input and of what is not there."""
+    """When a log was last written to, in seconds since the epoch; now for standard input and for a missing file."""
     try:
         return time.time() if name == STANDARD_INPUT else Path(name).stat().st_mtime
     except (OSError, ValueError):
@@ -90,7 +89,7 @@ def changed_at(name: str) -> float:
 
 
 def refusal(mode: int, descriptor: int | None = None) -> str:
-    """Why something of this `st_mode` is no log, in words; "" = it may be one. A terminal and /dev/null are read."""
+    """Why a file with this `st_mode` is not a log, in words; "" if it may be one. A terminal and /dev/null are read."""
     if stat.S_ISDIR(mode):
         return "it is a folder; name the files in it"
     if stat.S_ISSOCK(mode):
@@ -103,7 +102,7 @@ def refusal(mode: int, descriptor: int | None = None) -> str:
 
 
 def _ends(descriptor: int) -> bool:
-    """Whether a character device is one that people name instead of a log: a terminal, or the one that is empty."""
+    """Whether a character device is one that people use instead of a log: a terminal, or /dev/null."""
     return os.isatty(descriptor) or os.fstat(descriptor).st_rdev == Path(os.devnull).stat().st_rdev
 
 
@@ -117,7 +116,7 @@ def _opened(name: str, notify: Notify, standard_input: IO[bytes] | None) -> Iter
     reason = refusal(Path(name).stat().st_mode)  # before opening: a socket cannot be opened
     if reason:
         raise UsageError(f"cannot read {name}: {reason}")
-    descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer must not hold us
+    descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer must not block us
     with os.fdopen(descriptor, "rb") as file:
         mode = os.fstat(descriptor).st_mode
         reason = refusal(mode, descriptor)
@@ -158,7 +157,7 @@ def _read(name: str, file: IO[bytes], notify: Notify) -> Iterator[bytes]:
 
 
 def has_compressed_data(path: str) -> bool:
-    """Whether a plain file holds compressed data, that we read or not; False where it cannot be opened."""
+    """Whether a plain file has compressed data, readable for us or not; False if it cannot be opened."""
     try:
         with open(open_plain(path, follow=True), "rb") as file:
             return file.read(max(map(len, _ALL_BEGINNINGS))).startswith(_ALL_BEGINNINGS)
@@ -167,13 +166,13 @@ def has_compressed_data(path: str) -> bool:
 
 
 def _reader(file: IO[bytes]) -> Callable[[int], bytes]:
-    """How to read what is there now, without waiting for the rest: a pipe is shown while it is written."""
+    """A function that reads what is available without waiting for more, so that a pipe is shown while it is written."""
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
     return read
 
 
 def _unpacked(name: str, first: bytes, file: IO[bytes], notify: Notify) -> Iterator[bytes]:
-    """What is in compressed data, of which the beginning was read already. Raises ValueError for what is no log."""
+    """Decompress data whose beginning was read already. Raises ValueError if it is not a log."""
     source = _Continued(first, file)
     inner = _gzip(name, source, notify) if first.startswith(_GZIP) else _frames(source.read1, _frame_kind(first))
     unpacked = 0
@@ -185,7 +184,7 @@ def _unpacked(name: str, first: bytes, file: IO[bytes], notify: Notify) -> Itera
 
 
 def _gzip(name: str, source: _Continued, notify: Notify) -> Iterator[bytes]:
-    """What is in a gzip file; what a tool has left behind its end is reported."""
+    """Decompress a gzip file; other data after its end is reported."""
     begun = False
     with gzip.open(io.BufferedReader(source)) as inner:
         try:
@@ -199,7 +198,7 @@ def _gzip(name: str, source: _Continued, notify: Notify) -> Iterator[bytes]:
 
 
 class _Continued(io.RawIOBase):
-    """A stream of which the beginning was read already."""
+    """A stream whose beginning was read already."""
 
     def __init__(self, first: bytes, rest: IO[bytes]) -> None:
         self._first, self._read = first, _reader(rest)
@@ -207,7 +206,7 @@ class _Continued(io.RawIOBase):
         """Bytes that were read of it."""
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def readinto(self, buffer: Buffer) -> int:
@@ -226,42 +225,42 @@ class _Continued(io.RawIOBase):
 
 
 class _Frame(Protocol):
-    """A decompressor of one frame, as all of Python's have it."""
+    """The interface of Python's decompressors of one frame."""
 
     @property
     def eof(self) -> bool:
-        """Its end was read."""
+        """Whether the end of the frame was read."""
 
     @property
     def needs_input(self) -> bool:
-        """Nothing more comes out of what it was given."""
+        """Whether more input is needed for further output."""
 
     @property
     def unused_data(self) -> bytes:
-        """What was given to it behind its end."""
+        """The input after the end of the frame."""
 
     def decompress(self, data: bytes, max_length: int = -1, /) -> bytes:
-        """What comes out of this, at most so many bytes; the rest comes with the next call."""
+        """Decompress `data`, at most this many bytes; the next call gives the rest."""
 
 
 class _FrameKind(NamedTuple):
-    """Data of one compressor: frames behind each other."""
+    """The format of one compressor: frames one after another."""
 
     name: str
     new: Callable[[], _Frame]
     problem: type[Exception]
-    """What its decompressor raises for damaged data."""
+    """Exceptions of the decompressor for damaged data."""
     padding: bytes = b""
-    """What may stand between frames."""
+    """Padding that may be between frames."""
 
 
 def _frame_kind(first: bytes) -> _FrameKind:
-    """The compressor of data that begins so. Raises ValueError where this Python was built without it."""
+    """The compressor of data with this beginning. Raises ValueError if this Python was built without it."""
     try:
         if first.startswith(_ZSTD):
             return _zstd()
         if first.startswith(_XZ):
-            import lzma  # each is loaded for its first file only
+            import lzma  # each is imported only when it is needed
 
             return _FrameKind("xz", lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), lzma.LZMAError, b"\0")
         import bz2
@@ -282,8 +281,8 @@ def _zstd() -> _FrameKind:
 
 
 def _frames(read: Callable[[int], bytes], kind: _FrameKind) -> Iterator[bytes]:
-    """What is in the frames of this data. Raises EOFError where they are cut, ValueError where they are damaged."""
-    # The libraries' own stream readers do not all tell an end from a cut, so frames are followed here one by one.
+    """Decompress the frames of this data. Raises EOFError if they are cut off, ValueError if they are damaged."""
+    # The libraries' own stream readers do not all tell an end from cut-off data, so frames are read one by one.
     frame, begun = kind.new(), False
     try:
         while data := read(_FRAME_READ):

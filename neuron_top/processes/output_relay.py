@@ -1,12 +1,12 @@
 """The process that a job's output goes through, so that it has a reader for as long as the job writes.
 
 It reads the job's streams, writes them to our own standard output and error, and hands a copy to `neurontop run` (the
-watcher). When the watcher is gone without a word (kill -9), nothing changes for the job: its output goes on to where it
-went, and into the recording's `output.log`, to which the watcher appended until then. It ends when the job's output
-ends, or when the watcher says so. Where the command left processes behind, the watcher says `leave` at its own end:
-their output goes on to where it went, and is kept nowhere.
+watcher). When the watcher is killed (kill -9), nothing changes for the job: its output still goes to the same place,
+and into the recording's `output.log`, to which the watcher appended until then. It ends when the job's output ends, or
+when the watcher says so. If the command left processes behind, the watcher says `leave` when it ends: their output
+still goes to the same place, and is not recorded.
 
-Nothing piles up here: a portion is passed on before the next one is read, so a slow reader slows the job down, as it
+Nothing is buffered: a portion is passed on before the next one is read, so a slow reader slows the job down, as it
 would without us. Run as a file, with the standard library and three modules of ours that need nothing else: it starts
 in milliseconds, in a session of its own, so that neither Ctrl-C nor the loss of the terminal reaches it.
 
@@ -53,7 +53,7 @@ class _Stream:
         """Our terminal is gone, or its disk took nothing: what comes is read all the same, so that the job goes on."""
 
     def copy_window_size(self) -> None:
-        """The job's terminal gets the size of ours."""
+        """Give the job's terminal the size of ours."""
         if os.isatty(self.source) and os.isatty(self.target):
             copy_window_size(self.target, self.source)
 
@@ -79,7 +79,7 @@ class Relay:
         self._watcher_gone = self._quit = self._complained = False
 
     def run(self, left_by_watcher: socket.socket) -> None:
-        """Until the end of all streams, or until told to quit. `left_by_watcher`: the watcher's end of `packets`."""
+        """Run until all streams end, or until told to quit. `left_by_watcher`: the watcher's end of `packets`."""
         while (self._streams or self._untold) and not self._quit:
             ready = self._wait()
             if self._control.fileno() in ready:
@@ -129,7 +129,7 @@ class Relay:
             self._watcher_gone = True
 
     def _answer(self, answer: bytes) -> None:
-        with contextlib.suppress(OSError):  # gone meanwhile: the next look at the socket says so
+        with contextlib.suppress(OSError):  # the watcher is gone, which the next poll of the socket shows
             self._control.send(answer)
 
     def _is_idle(self) -> bool:
@@ -139,7 +139,7 @@ class Relay:
         return not self._untold and not poll.poll(0)
 
     def _give_way(self, number: int) -> None:
-        """Let the watcher write a line of its own to one of our streams, where it tears no line of the job's."""
+        """Let the watcher write a line to one of our streams when that does not break a line of the job."""
         with self._shared.between_lines(number) as before:
             answer = {None: NO, "": YES}.get(before, AFTER_LINE_END)
             self._answer(answer)
@@ -149,11 +149,11 @@ class Relay:
                 self._obey(command)
 
     def _move(self, number: int, stream: _Stream) -> None:
-        """Pass on what one stream holds."""
+        """Pass on the available output of one stream."""
         try:
             data = os.read(stream.source, PACKET_BYTES)
         except OSError as problem:
-            if problem.errno != errno.EIO:  # how a pseudo-terminal says that its other side was closed
+            if problem.errno != errno.EIO:  # EIO means that the other side of a pseudo-terminal was closed
                 raise
             data = b""
         taken = bool(data) and (not self._shown or stream.lost or self._pass_on(stream, data))
@@ -165,7 +165,7 @@ class Relay:
             self._report(number, b"")
 
     def _pass_on(self, stream: _Stream, data: bytes) -> bool:
-        """Write it to our stream; False when its reader is gone, which the job is to notice."""
+        """Write output to our stream; False if its reader is gone, which the job must notice."""
         try:
             with self._shared.passing(stream.target, data):
                 taken = write_all(stream.target, data)
@@ -178,8 +178,7 @@ class Relay:
         return taken
 
     def _complain(self, stream: _Stream, problem: OSError) -> None:
-        """Warn that output could not be written (a full disk, say): without us the job itself would have got the
-        error."""
+        """Warn that output could not be written (a full disk, say), an error that the job would have got without us."""
         if not self._complained:
             self._complained = True
             name = {1: "output", 2: "error"}.get(stream.target, "output")
@@ -192,7 +191,7 @@ class Relay:
                 return
 
     def _report(self, number: int, data: bytes) -> None:
-        """Tell the watcher, or keep it in the watcher's place."""
+        """Report output to the watcher, or store it in the watcher's place."""
         if self._alone is not None:
             self._keep(self._alone.feed(str(number), data, time.monotonic()))
             return
@@ -200,18 +199,18 @@ class Relay:
         self._send_status()
 
     def _send_status(self) -> None:
-        """Send what the watcher has room for."""
+        """Send as much as the watcher has room for."""
         while self._untold:
             try:
                 self._packets.send(self._untold[0], socket.MSG_DONTWAIT)
             except BlockingIOError:
                 return
-            except OSError:  # gone: `control` says so, too
+            except OSError:  # the watcher is gone, which `control` shows, too
                 return
             del self._untold[0]
 
     def _go_alone(self, left_by_watcher: socket.socket) -> None:
-        """The watcher was killed: keep what it had not read, and from now on what comes."""
+        """Take over after the watcher was killed: store what it had not read, and all output from now on."""
         self._alone = Interleaver()
         left_by_watcher.setblocking(False)
         packets = [*_waiting(left_by_watcher), *self._untold]
@@ -220,7 +219,7 @@ class Relay:
             self._report(packet[0], packet[1:])
 
     def _keep(self, data: bytes) -> None:
-        """Append to the recording's log. Where its disk takes no more the job still goes on."""
+        """Append to the recording's log. If its disk is full, the job goes on all the same."""
         if self._log is None or not data:
             return
         try:
@@ -235,7 +234,7 @@ class Relay:
 
 
 def _waiting(packets: socket.socket) -> list[bytes]:
-    """All packets that nobody has read."""
+    """All packets that the watcher has not read."""
     found = []
     with contextlib.suppress(OSError):
         while packet := packets.recv(PACKET_BYTES + 1):

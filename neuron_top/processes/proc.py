@@ -1,7 +1,7 @@
-"""What /proc says of a process, without the cost of asking for more.
+"""Reads from /proc just what we need about a process.
 
-Fields: proc_pid_stat(5), proc_pid_environ(5), proc_pid_smaps(5). Everything here answers None for a process that is
-gone or that belongs to somebody else; a process id is only good together with its start time, for ids are used again.
+Fields: proc_pid_stat(5), proc_pid_environ(5), proc_pid_smaps(5). All functions return None for a process that is gone
+or belongs to somebody else. A process id is valid only together with its start time, as ids are reused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Stat(NamedTuple):
-    """One line of /proc/<pid>/stat, as far as we need it."""
+    """The fields of /proc/<pid>/stat that we need."""
 
     pid: int
     parent: int
@@ -27,7 +27,7 @@ class Stat(NamedTuple):
 
 
 def process_ids() -> list[int]:
-    """All processes there are now."""
+    """The ids of all processes."""
     return [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
 
 
@@ -51,7 +51,7 @@ def stat_of(pid: int) -> Stat | None:
 def environment_of(pid: int, *, with_any: Sequence[str] = ()) -> dict[str, str] | None:
     """The environment a process was started with. `with_any`: empty unless one of these names is in it.
 
-    Most processes are asked for a few names that they do not have: then nothing is taken apart.
+    Most processes do not have these names, and their environment need not be parsed then.
     """
     text = _read(pid, "environ")
     if text is None:
