@@ -1,4 +1,4 @@
-"""neuron-ls: the devices of the machine and who uses them, asked at the start and then periodically.
+"""Runs neuron-ls, at the start and then periodically, for the machine's devices and who uses them.
 
 The tool is run with a time limit (on old drivers it hangs while another copy runs). No device: it ends with 1, nothing
 on stdout and a line on stderr; unknown option: 1 and the complaint on stdout.
@@ -31,14 +31,14 @@ _MOST_DOCUMENTS = 64
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """What neuron-ls said: devices, or the reason why not."""
+    """The result of neuron-ls: devices, or the reason why there are none."""
 
     devices: tuple[LsDevice, ...] = ()
     reason: str = ""
 
 
 def list_devices(command: str | None = None) -> Listing:
-    """Run neuron-ls until a form of its output can be read. Never raises: a failure is a reason in words."""
+    """Run neuron-ls until a form of its output can be parsed. Never raises: a failure becomes a reason in words."""
     command = command or tools.find("neuron-ls")
     if command is None:
         return Listing(reason=f"neuron-ls is neither on the PATH nor in {tools.SDK_BIN}")
@@ -95,7 +95,7 @@ def _same_machine(table: tuple[LsDevice, ...], known: dict[int, LsDevice]) -> bo
 
 
 def _completed(device: LsDevice, before: LsDevice | None) -> LsDevice:
-    """A device completed with what an earlier table of the same machine says."""
+    """A device, completed from an earlier table of the same machine."""
     if before is None:
         return device
     earlier = msgspec.structs.asdict(before)
@@ -144,7 +144,7 @@ class NeuronLsPoller:
         self._last: Listing | None = None
 
     def __call__(self) -> list[AnyEvent]:
-        """Look once."""
+        """Poll once."""
         listing, before = list_devices(self._command), self._last
         self._last = listing
         if listing == before:

@@ -36,7 +36,7 @@ _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs")
 
 
 class Judgment(NamedTuple):
-    """A finding before it is known which check it belongs to."""
+    """A finding without its check."""
 
     level: CheckLevel
     code: FindingCode
@@ -56,14 +56,14 @@ def _problem(code: FindingCode, **values: FindingValue) -> Judgment:
 
 
 class Check(NamedTuple):
-    """One row."""
+    """One row of the table of checks."""
 
     name: str
     judge: Callable[[MachineFacts], Iterator[Judgment]]
 
 
 def examine(facts: MachineFacts, warned: frozenset[str] = frozenset()) -> list[CodedFinding]:
-    """All findings, in the order of the table. `warned`: variables that `facts.warnings` are about already."""
+    """All findings, in the order of the table. `warned`: variables that `facts.warnings` already cover."""
     return [
         CodedFinding(check.name, found.level, found.code, found.values)
         for check in CHECKS
@@ -218,7 +218,7 @@ _OTHERS = {
     RootKind.MISSING: FindingCode.OTHER_CACHE_MISSING,
     RootKind.REMOTE: FindingCode.CACHE_REMOTE,
 }
-"""Of caches that we only look at, where no folder lies."""
+"""For caches that we only read: what is there is not a folder."""
 
 
 def _there(root: RootFacts, title: RootTitle) -> Judgment:
@@ -226,7 +226,7 @@ def _there(root: RootFacts, title: RootTitle) -> Judgment:
 
 
 def _trust(root: RootFacts) -> Iterator[Judgment]:
-    """Others could place files there, and loading them is running code: local compiles refuse it."""
+    """Findings about roots where others could place files: loading these runs code, so local compiles refuse it."""
     if not root.untrusted:
         return
     variable = "NEURON_COMPILE_CACHE_URL" if root.cache is CacheKind.NEURON else "TORCHINDUCTOR_CACHE_DIR"
@@ -282,7 +282,7 @@ def _variables(facts: MachineFacts) -> Iterator[Judgment]:
 
 
 def _compile_only(facts: MachineFacts) -> Iterator[Judgment]:
-    """What vLLM-Neuron refuses to start with."""
+    """Findings about variables with which vLLM-Neuron refuses to start."""
     on = {name for name, value in facts.variables.items() if value == "1"}
     if "VLLM_NEURON_CPU_COMPILE" in on and "NEURON_PLATFORM_TARGET_OVERRIDE" not in facts.variables:
         yield _problem(FindingCode.TARGET_MISSING)

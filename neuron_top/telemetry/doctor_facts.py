@@ -1,6 +1,6 @@
-"""What is on this machine, as plain values: the doctor's gatherer. It looks only; what cannot be seen is None.
+"""Gathers facts about this machine for the doctor, as plain values. Changes nothing; what cannot be read is None.
 
-Judging is `telemetry/doctor_checks.py`'s business: it sees only these records, so it is tested without a machine.
+`telemetry/doctor_checks.py` judges them: it gets only these records, so it is tested without a machine.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RunningJob(msgspec.Struct, frozen=True, kw_only=True):
     user: str
     variables: dict[str, str] | None
     root: str | None = None
-    """The compile cache it uses, by its own environment."""
+    """The compile cache that it uses, by its own environment."""
     warnings: tuple[str, ...] = ()
 
 
@@ -80,9 +80,9 @@ class RootFacts(msgspec.Struct, frozen=True, kw_only=True):
     owner: str = ""
     mode: int | None = None
     untrusted: str = ""
-    """Why code may not be loaded from it (`cache/trust.py`), empty where it may."""
+    """Why code may not be loaded from it (`cache/trust.py`); empty if it may."""
     writable: bool | None = None
-    """Whether we can write there; for a missing one, whether we could make it."""
+    """Whether we can write there; for a missing folder, whether we could make it."""
     filesystem: str | None = None
     why_shared: str | None = None
     free: int | None = None
@@ -109,7 +109,7 @@ class ObserverFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Terminal(msgspec.Struct, frozen=True, kw_only=True):
-    """What the screen can be drawn on."""
+    """The properties of the terminal that matter for the screens."""
 
     is_terminal: bool
     kind: str
@@ -132,7 +132,7 @@ class MachineFacts(msgspec.Struct, frozen=True, kw_only=True):
     counted_devices: int
     """Devices in the driver's sysfs tree."""
     sysfs_layout: str = ""
-    """Where they lie there, for people; "" without devices."""
+    """Where their files are in the tree, in words; "" without devices."""
     unreadable: tuple[str, ...]
     listing: Listing
     nodes: tuple[DeviceNode, ...]
@@ -152,7 +152,7 @@ class MachineFacts(msgspec.Struct, frozen=True, kw_only=True):
     open_files: int
     watches: int | None
     observer: ObserverFacts | None = None
-    """None where it is not to be asked."""
+    """None if it is not to be asked."""
 
 
 def gather(
@@ -164,7 +164,7 @@ def gather(
     dev: Path = Path("/dev"),
     observer: ObserverAddress | None = None,
 ) -> MachineFacts:
-    """Look at this machine once; takes as long as neuron-ls does, and Neuron Observer where it is asked."""
+    """Gather all facts once; takes as long as neuron-ls, and Neuron Observer if that is asked."""
     tree = SysfsTree(sysfs_root)
     listing = list_devices(tools.find("neuron-ls", environ))
     jobs = tuple(running_jobs(warn, {process.pid for device in listing.devices for process in device.processes}))
@@ -218,7 +218,7 @@ def running_jobs(warn: Warn, holders: Iterable[int]) -> Iterator[RunningJob]:
         command = proc.command_of(pid) or ""
         environment = proc.environment_of(pid)
         variables = None if environment is None else _relevant(environment)
-        # Shells and viewers inherit the variables, too: only what can train or compile counts as a job.
+        # Shells and viewers inherit the variables, too, so only programs that can train or compile count as jobs.
         trains = "python" in command.split(" ")[0] and bool(variables) and pid not in idle
         if not (trains or worker_placement.is_compiler(command) or pid in named):
             continue
@@ -238,7 +238,7 @@ def cache_roots(environ: Mapping[str, str], jobs: Iterable[RunningJob]) -> list[
     found = []
     for root in roots.find(environ, read_processes()):
         is_neuron = root.kind is roots.CacheKind.NEURON
-        # By name alone a job's shell would count as a user, too.
+        # By name alone a job's shell would count as a user of the cache, too.
         users = {job.pid for job in jobs if job.pid in root.users or (is_neuron and job.root == root.path)}
         found.append(
             look_at_root(
@@ -251,7 +251,7 @@ def cache_roots(environ: Mapping[str, str], jobs: Iterable[RunningJob]) -> list[
 def look_at_root(
     path: str, *, cache: roots.CacheKind | None, origin: str, used_by: tuple[int, ...] = (), remote: bool = False
 ) -> RootFacts:
-    """One root: what lies there, whose it is, and the file system below it."""
+    """The facts about one root: what it is, its owner, and its file system."""
     place = Path(path)
     found = RootKind.REMOTE if remote else RootKind.MISSING
     root = RootFacts(path=path, cache=cache, origin=origin, used_by=used_by, found=found)
@@ -363,7 +363,7 @@ def _terminal(environ: Mapping[str, str]) -> Terminal:
 
 
 def text_of(path: Path) -> str:
-    """A file's text; empty where it cannot be read."""
+    """A file's text; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""What the doctor can find, as codes with values: `views/doctor_sentences.py` says each."""
+"""The doctor's possible findings, as codes with values; `views/doctor_sentences.py` has their sentences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CheckLevel(StrEnum):
 
 
 class FindingCode(Enum):
-    """What exactly was found. The texts say with which values."""
+    """What exactly was found. The docstrings name the values that come with it."""
 
     MACHINE = auto()
     """`system`, `cpus`, `memory`, `python`."""
@@ -146,7 +146,7 @@ class FindingCode(Enum):
 
 
 class RootTitle(msgspec.Struct, frozen=True):
-    """What names a cache root."""
+    """The name by which a cache root is called."""
 
     cache: str | None
     path: str
@@ -157,7 +157,7 @@ class RootTitle(msgspec.Struct, frozen=True):
 
 
 class JobName(msgspec.Struct, frozen=True):
-    """What names a running process."""
+    """The name by which a running process is called."""
 
     pid: int
     name: str

@@ -115,7 +115,7 @@ OWN = (
     "NEURONTOP_SKIP_TRACE",
     "NEURONTOP_TRUST_CACHE",
 )
-"""Our own: a setting each, and those that are no settings. Their values may be secrets and are not shown."""
+"""Our own variables: one per setting, and a few others. Their values may be secrets and are not shown."""
 _OWN = frozenset(OWN)
 PREFIXES = ("NEURON_RT_LOG_LEVEL_", "NEURON_RT_LOG_LOCATION_", "NEURON_RT_INSPECT_", "NEURON_RT_PROFILE_")
 """Families of variables in which every name has a meaning."""
@@ -130,12 +130,12 @@ def matters(name: str) -> bool:
 
 
 def is_documented(name: str) -> bool:
-    """Whether what it does is known."""
+    """Whether the effect of a variable is known."""
     return name in _NAMES
 
 
 def known(name: str) -> bool:
-    """Whether the SDK or we read it; of families that are not documented in full, whatever resembles no known name."""
+    """Whether the SDK or we read a variable; in families without full documentation, all but misspelled names count."""
     return (
         name in _NAMES
         or name in _OWN
@@ -145,7 +145,7 @@ def known(name: str) -> bool:
 
 
 def nearest(name: str) -> str | None:
-    """The existing name that an unknown one resembles most."""
+    """The existing name that is most similar to an unknown one."""
     names = OWN if name.startswith("NEURONTOP_") else NAMES
     found = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
     return found[0] if found else None

@@ -1,4 +1,4 @@
-"""What EC2's metadata service says about this instance. Asked only where it answers at once, and never twice."""
+"""Asks EC2's metadata service about this instance; only where it answers at once, and never twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 SECONDS = 0.3
-"""For the connection and each answer: the service is on the same host, or it is not there."""
+"""Seconds for the connection and each answer: the service is on the same host, or does not exist."""
 _ENDPOINT = "http://169.254.169.254"
 _TOKEN = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
 _PATHS = {
@@ -22,7 +22,7 @@ _LONGEST = 256
 
 
 def on_ec2(root: Path = Path("/"), environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether it makes sense to ask: the firmware is Amazon's, or the user named another place of the service."""
+    """Whether it makes sense to ask: the firmware is Amazon's, or the user set another address of the service."""
     if environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
         return False
     if environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT"):
@@ -39,7 +39,7 @@ def on_ec2(root: Path = Path("/"), environ: Mapping[str, str] = os.environ) -> b
 
 
 def ask(environ: Mapping[str, str] = os.environ, seconds: float = SECONDS) -> dict[str, str]:
-    """The instance's id, type, zone and image, as far as the service gives them; empty where nobody answers."""
+    """The instance's id, type, zone and image, as far as the service gives them; empty without an answer."""
     place = urlsplit(environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or _ENDPOINT)
     found: dict[str, str] = {}
     connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=seconds)

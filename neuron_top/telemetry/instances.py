@@ -1,8 +1,8 @@
-"""Neuron hardware as numbers: which instance has which devices, cores and memory banks. Pure; no machine is asked.
+"""A table of Neuron hardware: which instance has which devices, cores and memory banks. Pure; asks no machine.
 
-Telemetry says what is in use, never what there is: capacity comes from this table, and from the machine's own word
-(`Machine`) where it gave one. Sources: AWS's architecture pages (SDK 2.32), observed hosts for trn2.3xlarge; bank
-counts of Trainium3 are inferred from its memory size.
+Telemetry reports use, never capacity, so capacity comes from this table, or from what the machine reports (`Machine`).
+Sources: AWS's architecture pages (SDK 2.32), observed hosts for trn2.3xlarge; bank counts of Trainium3 are inferred
+from its memory size.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ DEVICES = {
 
 
 def generation(*, instance_type: str = "", device_kind: str = "", core_version: str = "") -> Generation | None:
-    """The generation that any of these names reports, the most telling first; None when none is known."""
+    """The generation by any of these names, the most specific first; None if none is known."""
     family = instance_type.lower().split(".")[0]
     names = (
         next((row.name for row in GENERATIONS if family.startswith(row.name)), None),
@@ -65,7 +65,7 @@ def generation(*, instance_type: str = "", device_kind: str = "", core_version: 
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """The Neuron side of one machine, for everything that must be worked out of a core's number.
+    """The Neuron hardware of one machine, for everything that follows from a core's number.
 
     A core's number is neuron-monitor's: device × logical cores per device + position, where the position follows the
     physical cores (`core_order` gives the other number, that of NEURON_RT_VISIBLE_CORES).
@@ -97,7 +97,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def bank_memory(self) -> int | None:
-        """Bytes of one bank: what a logical core can use at most, shared with the other cores of the bank."""
+        """Bytes of one bank: the most that a logical core can use, shared with the other cores of the bank."""
         if not self.generation:
             return None
         return (self.device_memory or self.generation.memory) // self.generation.banks
@@ -118,7 +118,7 @@ def machine(
     lnc: int | None = None,
     device_memory: int | None = None,
 ) -> Machine:
-    """A machine from whatever is known of it: what it says itself goes before what the table says."""
+    """A machine from whatever is known of it; its own report takes precedence over the table."""
     kind = generation(instance_type=instance_type, device_kind=device_kind, core_version=core_version)
     if kind is not None:
         if lnc is None:

@@ -1,8 +1,9 @@
 """Runs neuron-monitor as a child process: starts it with our configuration, reads its output, restarts it when it dies,
 and ends it with this program.
 
-One thread does it all (ingest's, see `telemetry/source.py`): it waits for output, errors and the word to stop at
-once. What the tool says on stderr becomes the reason when it dies, so the screen can say why there is no telemetry.
+One thread does it all (ingest's, see `telemetry/source.py`): it waits for output, errors and the request to stop at the
+same time. What the tool prints on stderr becomes the reason when it dies, so that the screen can say why there is no
+telemetry.
 """
 
 from __future__ import annotations
@@ -49,13 +50,13 @@ def configuration(period: float) -> bytes:
 
 
 class Backoff:
-    """How long to wait before the next start: doubled each time, from the start again after a good while of life."""
+    """The pause before the next start: doubled each time, and reset after the tool has run for long enough."""
 
     def __init__(self, first: float = 1.0, longest: float = 60.0) -> None:
         self._first, self._longest, self._next = first, longest, first
 
     def after(self, lived: float) -> float:
-        """Seconds to wait after a life of so many seconds."""
+        """Seconds to wait after the tool ran for this many seconds."""
         if lived >= self._longest:
             self._next = self._first
         wait, self._next = self._next, min(self._next * 2, self._longest)
@@ -89,7 +90,7 @@ class MonitorSource:
         self.delivering = False
 
     def start(self, emit: Emit) -> None:
-        """Run the tool, again and again, until stopped; returns at once when there is none."""
+        """Run the tool, again and again, until stopped; returns at once if it is not installed."""
         command = self._command or tools.find("neuron-monitor")
         if command is None:
             emit(
@@ -122,11 +123,11 @@ class MonitorSource:
     def stop(self) -> None:
         """End the child and return from `start`."""
         self._stopped.set()
-        with contextlib.suppress(BlockingIOError):  # the pipe is full: whoever reads it wakes anyway
+        with contextlib.suppress(BlockingIOError):  # the pipe is full, so its reader wakes anyway
             os.write(self._wake_write, b"x")
 
     def _one_life(self, command: str, config: str, emit: Emit) -> str:
-        """Run the child until it ends; gives the reason in words."""
+        """Run the child until it ends; returns the reason in words."""
         try:
             child = self._spawn(command, config)
         except OSError as problem:
@@ -153,7 +154,7 @@ class MonitorSource:
         )
 
     def _drain(self, child: subprocess.Popen[bytes], emit: Emit) -> str:
-        """Pass records on until the output ends or we are stopped; gives the last line of stderr."""
+        """Pass records on until the output ends or we are stopped; returns the last line of stderr."""
         reader = MonitorReader(requested=self._period, clock=self._clock, announce_devices=self._announce)
         complaints = b""
         with selectors.DefaultSelector() as selector:
@@ -188,7 +189,7 @@ class MonitorSource:
 
 
 def _rest(child: subprocess.Popen[bytes]) -> bytes:
-    """What stderr still holds; does not wait for its end, since a grandchild may keep it open for ever."""
+    """The rest of stderr, without waiting for its end, since a grandchild may keep it open for ever."""
     if child.stderr is None:
         return b""
     os.set_blocking(child.stderr.fileno(), False)

@@ -1,8 +1,8 @@
-"""neuron-monitor's records → events: processes merged, rates of partial periods dropped, capacity filled in.
+"""Makes events of neuron-monitor's records: merges processes, drops rates of partial periods, adds capacity.
 
 Each process's element lists all cores of the instance, with zeros for those of others. So utilization is merged by
-maximum, memory by sum; tallies stay what they are, counts of their period. A record's first period lasts milliseconds:
-its rates mean nothing and are left out, its memory is fine. Pure apart from the clock that is handed in.
+maximum and memory by sum; counts stay counts of their period. A record's first period lasts milliseconds: its rates
+mean nothing and are left out, its memory is fine. Pure apart from the clock that is handed in.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def devices_found(hardware: Hardware) -> DevicesFound:
 
 
 def events_of(record: MonitorRecord, requested: float = SHORTEST_REQUEST) -> list[AnyEvent]:
-    """What one record says. A section that it lacks gives no event: it was not due."""
+    """The events of one record. A missing section was not due and gives no event."""
     found: list[AnyEvent] = []
     if record.runtimes is not None:
         found += _runtimes(record, record.runtimes, requested)
@@ -293,5 +293,5 @@ def _cpu_failed(runtime: RuntimeRecord) -> bool:
 
 
 def _whole_period(period: float | None, requested: float) -> bool:
-    """Whether rates over this period mean something. A record without periods (trimmed by somebody) is trusted."""
+    """Whether rates over this period are meaningful. A record without periods (trimmed by somebody) is trusted."""
     return period is None or period >= requested / 2

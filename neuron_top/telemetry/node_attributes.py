@@ -1,6 +1,6 @@
-"""What a node is made of, as some thirty plain values: what "what is different about the slow nodes" is computed from.
+"""Attributes of a node, some thirty plain values, from which the differences of slow nodes are computed.
 
-What cannot be known is left out. Takes a few milliseconds, and the time of the metadata service where that is asked.
+What cannot be known is left out. Takes a few milliseconds, plus the time of the metadata service if that is asked.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _OF_A_RANK = re.compile(
 _LONGEST_VALUE = 300
 _RUNTIME = re.compile(r"libnrt\.so\.(\d+(?:\.\d+)+)")
 _SHARE = 20
-"""Free space is reported in steps of a twentieth of the disk: every byte that is written would else be a change."""
+"""Free space is reported in steps of a twentieth of the disk, as otherwise every write would be a change."""
 
 
 def attributes(
     who: Identity, environ: Mapping[str, str] = os.environ, root: Path = Path("/"), *, metadata: Mapping[str, str]
 ) -> Attributes:
-    """Of this node, now. `metadata`: what `instance_metadata.ask` reported."""
+    """The attributes of this node, now. `metadata`: the result of `instance_metadata.ask`."""
     found: dict[str, str | int | float | None] = {
         "node_origin": who.node.origin,
         "host": platform.node(),
@@ -124,7 +124,7 @@ def _cache(environ: Mapping[str, str]) -> dict[str, str | int | None]:
 
 
 def _runtime(root: Path) -> str:
-    """The runtime library's version, out of its file name: package managers differ."""
+    """The runtime library's version, from its file name, as package managers differ."""
     names = (path.name for path in (root / "opt/aws/neuron/lib").glob("libnrt.so.*"))
     found = [match[1] for match in map(_RUNTIME.fullmatch, names) if match]
     return max(found, key=lambda text: [int(part) for part in text.split(".")], default="")

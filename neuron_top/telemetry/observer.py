@@ -1,8 +1,7 @@
 """Reads Neuron Observer's `/metrics` over HTTP: periodically, with limits on time and size, in a thread of ingest's.
 
-The daemon listens on the loopback interface, port 7001. Where no address is set it is tried there, and nothing is said
-while nobody answers: most machines have no such daemon. An address that a person set is different: its
-failure is shown.
+The daemon listens on the loopback interface, port 7001. If no address is set, it is tried there, without a message if
+nobody answers: most machines have no such daemon. If a person has set the address, a failure is shown.
 """
 
 from __future__ import annotations
@@ -23,28 +22,28 @@ from neuron_top.parsers.neuron_observer import LONGEST_SCRAPE, MOST_UNKNOWN, Obs
 from neuron_top.telemetry.observer_events import ObserverReader
 from neuron_top.telemetry.source import Emit
 
-if TYPE_CHECKING:  # it takes longer to import than the rest of a command
+if TYPE_CHECKING:  # slower to import than the rest of a command
     import http.client
 
 DEFAULT_URL = "http://127.0.0.1:7001/metrics"
 OFF = "off"
 _LIMIT = 5.0
-"""Seconds for one answer in all, however it comes."""
+"""Seconds for one whole answer, however slowly it arrives."""
 _CONNECT_LIMIT = 2.0
 """Seconds for the connection, and for each pause in an answer."""
 _RETRY = 60.0
 """Seconds between two tries while there is no answer."""
 _LEAST_PERIOD = 2.0
-"""Seconds between two scrapes at least: one of a large machine has some 10,000 samples."""
+"""Least seconds between two scrapes: one of a large machine has some 10,000 samples."""
 _CHUNK = 1 << 16
 
 
 class NoScrape(Exception):
-    """No answer that can be used; the text completes "<address> …"."""
+    """There was no usable answer; the text completes "<address> …"."""
 
 
 class ObserverAddress(NamedTuple):
-    """Where to ask. `by_person`: it was set, so that a failure is reported."""
+    """The address of Neuron Observer. `by_person`: a person set it, so that a failure is reported."""
 
     url: str
     by_person: bool = True
@@ -66,7 +65,7 @@ def address_of(setting: str) -> ObserverAddress | None:
 
 
 def is_url(text: str) -> bool:
-    """Whether a person means an address by it, not a file."""
+    """Whether this text is an address and not a file."""
     return text.startswith(("http://", "https://"))
 
 
@@ -101,7 +100,7 @@ def fetch(
 
 
 def described(scrape: ObserverScrape) -> str:
-    """What was found in a scrape, for people, with the names that are not known."""
+    """A summary of a scrape for people, with the unknown names."""
     parts = [f"{scrape.documented} samples read"]
     if scrape.unknown_count:
         parts.append(_unknown(scrape).removeprefix("; "))
@@ -127,7 +126,7 @@ def _ask(url: str, seconds: float, opened: Callable[[socket.socket | None], None
     try:
         connection.connect()
         opened(connection.sock)
-        # A timeout of the socket begins anew with every byte; this one does not.
+        # A timeout of the socket restarts with every byte; this one does not.
         guard = threading.Timer(max(0.0, deadline - time.monotonic()), _cut, (connection.sock,))
         guard.daemon = True
         guard.start()
@@ -173,7 +172,7 @@ def _read(response: http.client.HTTPResponse, deadline: float, seconds: float) -
             raise NoScrape(f"did not finish its answer within {seconds:g} s")
     if response.length:
         raise NoScrape("closed the connection before its answer was complete")
-    if time.monotonic() >= deadline:  # the guard has cut it
+    if time.monotonic() >= deadline:  # the time limit has cut it off
         raise NoScrape(f"did not finish its answer within {seconds:g} s")
     return data.decode("utf-8", "replace")
 
@@ -215,7 +214,7 @@ class ObserverSource:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing is said while nobody answers."""
+        """Whether a missing answer is not reported."""
         return not self._address.by_person
 
     def answers(self) -> bool:
@@ -231,7 +230,7 @@ class ObserverSource:
             self._stopped.wait(self._period if answered else self._retry)
 
     def stop(self) -> None:
-        """End; an answer in progress is cut short."""
+        """Stop; an answer in progress is cut off."""
         self._stopped.set()
         _cut(self._open)
 

@@ -1,8 +1,8 @@
-"""Neuron Observer's values → the same events as neuron-monitor's: cores, executions, host, memory errors, devices.
+"""Makes the same events of Neuron Observer's values as of neuron-monitor's: cores, executions, host, errors, devices.
 
-Gauges come as they are; running totals become what was added since the scrape before. A series without a core is a
-total of the whole node and says nothing about a core. Whether utilization is reported in percent or as a share is not
-documented: the answer's own words decide, else its values do (`_Scale`). Pure apart from the clock that is handed in.
+Gauges are passed on as they are; running totals become the difference to the scrape before. A series without a core is
+a total of the whole node and says nothing about a core. Whether utilization is reported in percent or as a share is not
+documented: the answer's help text decides, or else its values (`_Scale`). Pure apart from the clock that is passed in.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _DEVICE_LABELS = ("neuron_device_index", "neurondevice", "neuron_device", "devic
 _TAG_LABELS = ("runtime_tag", "process_tag")
 _MOST_CORES = 4096
 _BEST = ("avg", "", "max", "min", "sum")
-"""Which aggregate of one thing is taken, the best first; the sum of a level over a while is no level."""
+"""Aggregates of one quantity, the preferred one first; a sum over time is not used, as it is not a level."""
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """The labels of a series that matter: the core as it is numbered there, and whose it is."""
+    """The labels of a series that matter: the core as it is numbered there, and its process."""
 
     device: int | None
     core: int | None
@@ -70,7 +70,7 @@ class ObserverReader:
         found += _host(series)
         found += _ecc(series)
         found += cores.counters()
-        if samples := cores.samples():  # last: whoever waits for it then has the whole scrape
+        if samples := cores.samples():  # last, so that a reader that waits for it then has the whole scrape
             found.append(CoresSampled(kind=CoreKind.NEURON, cores=tuple(samples)))
         self._last = at
         return [msgspec.structs.replace(event, at=at, source=self.source) for event in found]
@@ -82,14 +82,14 @@ class ObserverReader:
             yield event
 
     def _executions(self, series: _Series, at: float | None) -> Iterator[AnyEvent]:
-        """What was added since the last scrape, by process where the series name one."""
+        """Executions since the last scrape, by process if the series name one."""
         added: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
         totals: dict[tuple[str, _Place], float] = {}
         for base, name in (*names.STATUSES.items(), *names.ERRORS.items()):
             for place, value in series.per_core_or_node(base):
                 totals[base, place] = value
                 before = self._totals.get((base, place))
-                # A total that has shrunk began anew, with a new process.
+                # A total that has shrunk started again, with a new process.
                 new = 0 if before is None else int(value - before if value >= before else value)
                 statuses, errors = added.setdefault(place.owner, ({}, {}))
                 tally = statuses if base in names.STATUSES else errors
@@ -103,13 +103,13 @@ class ObserverReader:
 
 
 class _Scale:
-    """Percent or share? Said by the answer, or seen by a value above 1; a source that was in percent stays so."""
+    """Decides between percent and share: by the help text, or by a value above 1; a source in percent stays so."""
 
     def __init__(self) -> None:
         self._percent = False
 
     def of(self, scrape: ObserverScrape) -> float:
-        """What a value of utilization is divided by."""
+        """The divisor for values of utilization."""
         if scrape.percent is not None:
             self._percent = scrape.percent
         elif any(sample.value > 1 for sample in scrape.samples if _is_level(sample)):
@@ -122,7 +122,7 @@ def _is_level(sample: ObserverSample) -> bool:
 
 
 class _Series:
-    """The samples by base name and place; where several aggregates of one series are reported, the best of them."""
+    """The samples by base name and labels; of several aggregates of one series, the preferred one."""
 
     def __init__(self, samples: Iterable[ObserverSample]) -> None:
         self._found: dict[str, dict[_Place, tuple[int, float]]] = {}
@@ -140,20 +140,20 @@ class _Series:
                 self._found[base][place] = (rank, sample.value)
 
     def of(self, base: str) -> Iterator[tuple[_Place, float]]:
-        """Every series of a name."""
+        """All series of a name."""
         for place, (_, value) in self._found.get(base, {}).items():
             yield place, value
 
     def of_cores(self, base: str) -> Iterator[tuple[_Place, float]]:
-        """Those that name a core."""
+        """The series of a name that have a core."""
         return ((place, value) for place, value in self.of(base) if place.core is not None)
 
     def per_core_or_node(self, base: str) -> list[tuple[_Place, float]]:
-        """Those of cores; where there is none, the node's totals: both together would count all twice."""
+        """The series of cores, or else the node's totals; both together would count everything twice."""
         return list(self.of_cores(base)) or list(self.of(base))
 
     def of_node(self, base: str) -> float | None:
-        """The value of a name that has one for the whole node."""
+        """The value of a name for the whole node."""
         found = [value for place, value in self.of(base) if place.core is None and place.device is None]
         return sum(found) if found else None
 

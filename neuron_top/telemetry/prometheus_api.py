@@ -1,7 +1,7 @@
-"""Samples of many nodes out of anything that speaks the Prometheus HTTP API: Prometheus, VictoriaMetrics, Amazon's.
+"""Reads samples of many nodes from servers with the Prometheus HTTP API: Prometheus, VictoriaMetrics, Amazon's.
 
-Only reads. Credentials come from the environment and are neither printed nor sent anywhere but to the server that was
-named: a redirect is an error. `botocore` is loaded only for requests that Amazon's service wants signed.
+Credentials come from the environment; they are never printed, and are sent only to the named server: a redirect is an
+error. `botocore` is loaded only for requests that Amazon's service wants signed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError, UsageError
 
 TOKEN, USER, PASSWORD = (f"NEURONTOP_PROMETHEUS_{name}" for name in ("TOKEN", "USER", "PASSWORD"))
-"""Variables with the credentials."""
+"""Variables that hold the credentials."""
 SECONDS = 20.0
 """How long one answer may take."""
 _LARGEST_ANSWER = 256 << 20
@@ -31,15 +31,15 @@ _AMAZON = re.compile(r"aps-workspaces(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com
 
 Headers = dict[str, str]
 Sign = Callable[[str], Headers]
-"""The headers that let a request for a URL in."""
+"""Returns the headers that authorize a request for a URL."""
 
 
 class PrometheusUnusable(NeuronTopError):
-    """The server cannot be reached, or does not answer the question."""
+    """The server cannot be reached, or does not answer the query."""
 
 
 class LabeledSeries(msgspec.Struct, frozen=True):
-    """One series of an answer: (seconds since the epoch, value), oldest first; what is no number is absent."""
+    """One series of an answer: (seconds since the epoch, value), oldest first; NaN is left out."""
 
     labels: dict[str, str]
     points: tuple[tuple[float, float], ...]
@@ -88,7 +88,7 @@ class PrometheusApi:
         return self._ask("query_range", {"query": expression} | span)
 
     def _ask(self, endpoint: str, parameters: Mapping[str, str]) -> list[LabeledSeries]:
-        # Blanks as %20: a signature is over the same bytes as those that are sent.
+        # Blanks as %20, as the signature must be over the same bytes as those that are sent.
         url = f"{self.url}/api/v1/{endpoint}?{urlencode(parameters, quote_via=quote)}"
         request = urllib.request.Request(url, headers={"Accept": "application/json", **self._sign(url)})  # noqa: S310 (http or https: see `prometheus_api`)
         try:
@@ -138,7 +138,7 @@ def _series(result: _Result) -> LabeledSeries:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would send our credentials to whoever it names."""
+    """Refuses redirects, which would send our credentials to another server."""
 
     def redirect_request(self, *_given: object) -> None:
         """None: the redirect is an HTTPError."""

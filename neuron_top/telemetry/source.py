@@ -1,4 +1,4 @@
-"""Sources of telemetry: each turns something outside into events while a thread of ingest drives it.
+"""Protocols of sources, each of which turns something outside into events in a thread of ingest's.
 
 A source owns no thread. Ingest gives each one a thread of its own that calls `start`; `stop` comes from another.
 """
@@ -15,7 +15,7 @@ Emit = Callable[[AnyEvent], None]
 
 
 class TelemetrySource(Protocol):
-    """One thing outside. It says `SourceUnavailable` when it is absent or lost, and the program runs on."""
+    """One source. It emits `SourceUnavailable` when it is absent or lost, and the program goes on."""
 
     name: str
 
@@ -23,7 +23,7 @@ class TelemetrySource(Protocol):
         """Work until `stop` is called or nothing more can come; called once, in a thread of ingest's."""
 
     def stop(self) -> None:
-        """Ask `start` to return soon; from any thread, at any time, as often as one likes."""
+        """Ask `start` to return soon; may be called from any thread, at any time, any number of times."""
 
 
 @runtime_checkable
@@ -32,24 +32,24 @@ class BacklogSource(TelemetrySource, Protocol):
 
     @property
     def is_behind(self) -> bool:
-        """Whether some of that was not read yet, and still will be."""
+        """Whether a part of that is still to be read."""
         raise NotImplementedError
 
 
 class Periodic:
-    """A source that looks once per period; `look` makes the events. Late looks are dropped, never queued up."""
+    """A source that polls once per period; `look` makes the events. Late polls are dropped, never queued."""
 
     def __init__(self, name: str, period: float, look: Callable[[], list[AnyEvent]]) -> None:
         self.name, self.period, self._look = name, period, look
         self._stopped = threading.Event()
 
     def start(self, emit: Emit) -> None:
-        """Look and emit until stopped."""
+        """Poll and emit until stopped."""
         while not self._stopped.is_set():
             for event in self._look():
                 emit(event)
             self._stopped.wait(self.period)
 
     def stop(self) -> None:
-        """End after the look in progress."""
+        """Stop after the poll in progress."""
         self._stopped.set()

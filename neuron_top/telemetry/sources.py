@@ -1,9 +1,9 @@
-"""Which telemetry sources a live view starts, and which of them replaces another one that is silent.
+"""Chooses the telemetry sources of a live view, and which of them replaces another one that is silent.
 
-neuron-monitor has utilization; the driver's sysfs has memory better (eleven categories, peaks, power). So there is
-one stream of core samples: the monitor's, overlaid with sysfs and with the holders' names; while the monitor is silent
-Neuron Observer's, overlaid in the same way; sysfs alone while both are. neuron-ls announces the devices where it is
-installed, else whoever is.
+neuron-monitor has utilization; the driver's sysfs has more about memory (eleven categories, peaks, power). So there is
+one stream of core samples: the monitor's, overlaid with sysfs and with the holders' names; while the monitor is silent,
+Neuron Observer's, overlaid in the same way; while both are silent, sysfs alone. neuron-ls announces the devices if it
+is installed, else another source.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from neuron_top.telemetry.source import Periodic, TelemetrySource
 from neuron_top.telemetry.sysfs import SysfsTree, overlaid
 
 _DEVICES_EVERY = 60.0
-"""Seconds between two looks of neuron-ls, which failed when run beside another tool until SDK 2.28: seldom is kind."""
+"""Seconds between two runs of neuron-ls; rare, as until SDK 2.28 it failed when run beside another tool."""
 _COUNTERS_EVERY = 30
-"""Looks between two readings of ECC and status counters: some 3,000 files on a large machine, which move slowly."""
+"""Polls between two readings of ECC and status counters: some 3,000 files on a large machine, which change slowly."""
 
 
 def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> list[TelemetrySource]:
-    """Every source of device telemetry for this machine, present or not: an absent one says so when started.
+    """Every source of device telemetry for this machine, present or not: an absent one reports that when it is started.
 
     Raises UsageError for an address of Neuron Observer that is none.
     """
@@ -72,7 +72,7 @@ class SampleEnricher:
         """Physical cores per logical core, by the last samples: hosts need not have the usual number."""
 
     def __call__(self, event: AnyEvent) -> AnyEvent:
-        """The event, refined when it is a core sample."""
+        """The event; a core sample is refined."""
         if not isinstance(event, CoresSampled):
             return event
         cores = event.cores
@@ -83,9 +83,9 @@ class SampleEnricher:
 
 
 def _physical_per_logical(cores: Iterable[CoreSample], tree: SysfsTree) -> int | None:
-    """How many of the driver's cores each of these cores is; None where these are not the cores of its devices.
+    """How many of the driver's cores each of these cores has; None if these are not the cores of its devices.
 
-    So it is in a container, which sees some of the devices and numbers them anew.
+    The latter is so in a container, which sees some of the devices and numbers them again.
     """
     logical = Counter(core.device for core in cores if core.device is not None)
     devices = tree.devices()
@@ -110,14 +110,14 @@ class SysfsPoller:
         lnc: Callable[[], int | None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`lnc`: physical cores per logical core, where somebody has said it."""
+        """`lnc`: physical cores per logical core, if known."""
         self._tree, self._silent, self._lnc, self._clock = tree, silent, lnc, clock
         self._announce = announce_devices
         self._present: bool | None = None
         self._looks = 0
 
     def __call__(self) -> list[AnyEvent]:
-        """Look once."""
+        """Poll once."""
         if not self._present or self._looks % _COUNTERS_EVERY == 0:
             self._tree.forget()
         self._tree.lnc = self._lnc() or self._tree.lnc

@@ -1,7 +1,7 @@
-"""The driver's counters under /sys, read-only: memory per physical core with peaks, power, ECC, statuses.
+"""Reads the driver's counters under /sys: memory per physical core with peaks, power, ECC, statuses.
 
-Nothing here opens a file for writing: writing anything to a leaf clears it. `total` is the live level; `present` is
-the size of the last allocation and is never read. What exists decides what is reported: categories and places differ by
+Nothing here opens a file for writing, as writing anything to a counter clears it. `total` is the live level; `present`
+is the size of the last allocation and is never read. Only existing files are reported: categories and paths differ by
 driver version (`sysfs_layout` finds them). The tree's root is a parameter, so that a copy of a tree reads like the
 machine itself. Spec: telemetry, section 7.
 """
@@ -31,7 +31,7 @@ _LONGEST = 4096
 
 
 class SysfsTree:
-    """A tree of driver counters. `root` stands for /sys; the folder that holds `neuron0` itself will do as well.
+    """A tree of driver counters. `root` stands for /sys; it may also be the folder that contains `neuron0`.
 
     `denied` collects what could not be read for lack of permission (two files are root-only before driver 2.28).
     """
@@ -55,7 +55,7 @@ class SysfsTree:
 
     @property
     def layout(self) -> Layout:
-        """Where the counters lie; looked up once, and again after `forget`."""
+        """Where the counters are; searched once, and again after `forget`."""
         if self._layout is None:
             self._layout = find_layout(self.root)
         return self._layout
@@ -70,7 +70,7 @@ class SysfsTree:
         return self.layout.devices
 
     def forget(self) -> None:
-        """Look the devices up again next time: the driver was loaded or reloaded."""
+        """Search for the devices again next time, as the driver was loaded or reloaded."""
         self._layout, self._machine = None, None
 
     def machine(self) -> Machine:
@@ -116,7 +116,7 @@ class SysfsTree:
         return DevicesFound(source="sysfs", instance_type=host.instance_type, lnc=host.lnc, devices=devices)
 
     def sample(self) -> CoresSampled:
-        """Memory, peak and power of all logical cores, now. Utilization has no counterpart here: unknown."""
+        """Memory, peak and power of all logical cores, now. The driver does not report utilization."""
         host = self.machine()
         cores: list[CoreSample] = []
         for device in self.devices():
@@ -206,7 +206,7 @@ def _sample(logical: int, device: int, levels: list[_Level], host: Machine, powe
 
 
 def _peak(levels: list[_Level]) -> int | None:
-    """The peak of a logical core; unknown where two physical cores have peaks that may lie at different times."""
+    """The peak of a logical core; unknown for two physical cores, whose peaks may be at different times."""
     peaks = [level.peak for level in levels if level.peak]
     if len(peaks) <= 1:
         return sum(peaks) if any(level.peak is not None for level in levels) else None

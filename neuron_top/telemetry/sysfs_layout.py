@@ -1,9 +1,9 @@
-"""Where the driver keeps its counters: found by what is there, since drivers have moved their files.
+"""Finds where the driver keeps its counters, by what exists, since drivers have moved their files.
 
-Driver 2.31 moved nodes to places that are not published (spec: neuron-2026, section 3). So the usual places are looked
-at first, and where they hold nothing the tree is walked: a device is a folder `neuron<N>` with cores in it, a core is
-a folder with a number in which device memory is counted, and files are known by their names. Walks are bounded and
-follow no link except those of `class/neuron_device`.
+Driver 2.31 moved nodes to unpublished places (spec: neuron-2026, section 3). So the usual places are tried first, and
+if they have nothing, the tree is walked: a device is a folder `neuron<N>` with cores in it, a core is a folder with a
+number in which device memory is counted, and files are known by their names. Walks are bounded and follow no link
+except those of `class/neuron_device`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CORE = re.compile(r"(?:neuron_?)?(?:core|nc)[_-]?([0-9]{1,5})")
 _MEMORY = "device_mem"
 _COUNTERS = ("status", "other_info")
 _FOLDERS_IN_A_DEVICE = 20_000
-"""Twenty times what a device of eight cores has with driver 2.24."""
+"""The most folders of a walk, twenty times those of a device with eight cores under driver 2.24."""
 _FOLDERS_OF_A_MACHINE = 50_000
 _DEPTH = 10
 
@@ -40,7 +40,7 @@ class CoreFiles(msgspec.Struct, frozen=True):
 
 
 class DeviceFiles(msgspec.Struct, frozen=True):
-    """A device: its cores, and the files that say what it is and how it does ("" where there is none)."""
+    """A device: its cores, and the files with its kind and its state ("" if there is none)."""
 
     index: int
     path: str
@@ -52,14 +52,14 @@ class DeviceFiles(msgspec.Struct, frozen=True):
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The devices of a tree; `usual` is False where they were found by walking."""
+    """The devices of a tree; `usual` is False if they were found by walking."""
 
     base: str
     devices: tuple[DeviceFiles, ...]
     usual: bool = True
 
     def describe(self) -> str:
-        """The layout for people: where devices lie, and where a core's memory is counted."""
+        """The layout in words: where devices are, and where a core's memory is counted."""
         if not self.devices:
             return ""
         first = self.devices[0]
@@ -87,9 +87,9 @@ def find_layout(root: str) -> Layout:
 
 
 def _places(root: str, usual: str) -> Iterator[list[str]]:
-    """Folders that may be devices, by where they were looked for: the usual place, the device class, everywhere.
+    """Folders that may be devices, by where they were searched: the usual place, the device class, everywhere.
 
-    Only a machine on which the driver is loaded is walked: elsewhere nothing is found, however often one looks.
+    The tree is walked only if the driver is loaded, as otherwise nothing can be found.
     """
     yield [f"{usual}/{name}" for name in names_in(usual)]
     if is_folder(f"{root}/module/neuron"):
@@ -135,7 +135,7 @@ def _usual_device(index: int, path: str) -> DeviceFiles | None:
 
 
 def _device(index: int, path: str) -> DeviceFiles | None:
-    """The device in a folder, by the names of what is in it; None where nothing is."""
+    """The device in a folder, by the names of its files; None if there is none."""
     memory: dict[int, str] = {}
     counters: dict[int, list[str]] = {}
     files: dict[str, str] = {}
@@ -181,7 +181,7 @@ def _note_device_files(found: _Found, name: str, files: dict[str, str]) -> None:
 
 
 def _walk(top: str, most: int) -> Iterator[_Found]:
-    """Folders from `top` down, the nearest first, each with the names in it; at most so many, and no links."""
+    """Folders from `top` down, the nearest first, each with the names in it; at most this many, and no links."""
     waiting = deque([(top, 0)])
     while waiting and most:
         folder, depth = waiting.popleft()
@@ -199,7 +199,7 @@ def _walk(top: str, most: int) -> Iterator[_Found]:
 
 
 def names_in(folder: str, *, only_folders: bool = False) -> list[str]:
-    """The names in a folder, sorted; none where it cannot be read."""
+    """The names in a folder, sorted; empty if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entry.name for entry in entries if not only_folders or entry.is_dir())

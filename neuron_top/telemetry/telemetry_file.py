@@ -1,9 +1,9 @@
 """Telemetry that somebody saved or pipes in: records of neuron-monitor, a page of its Prometheus exporter, a listing of
 neuron-ls or metrics of Neuron Observer, distinguished by content.
 
-One document per line is the rule and is passed on line by line, so a live pipe is shown live; a document spread over
-many lines (pretty-printed) is held until its closing brace, or until the end. Nothing is held that a record on one line
-has followed. An array may hold the devices of neuron-ls or records, as `jq -s` collects them.
+Usually there is one document per line, which is passed on line by line, so a live pipe is shown live; a document spread
+over many lines (pretty-printed) is held until its closing brace, or until the end. Nothing is held once a record on one
+line has followed. An array may hold the devices of neuron-ls or records, as `jq -s` collects them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from neuron_top.telemetry.monitor_events import MonitorReader
 from neuron_top.telemetry.observer_events import ObserverReader
 
 _MOST_ATTEMPTS = 3
-"""Closing braces at which what is held turned out to be no record: then only the end can tell what it is."""
+"""After this many closing braces without a record, only the end of the file can tell what it is."""
 
 
 class TelemetryFile:
@@ -72,7 +72,7 @@ class TelemetryFile:
         return self._reader.events(record)
 
     def flush(self) -> list[AnyEvent]:
-        """The input has ended."""
+        """Take the rest at the end of the input."""
         if self._by_line:
             return self._reader.flush()
         whole = bytes(self._held) + self._pending
@@ -113,7 +113,7 @@ class TelemetryFile:
 
 
 def _is_record(line: bytes) -> bool:
-    """Whether a line is a record by itself."""
+    """Whether a line is a complete record."""
     if b"{" not in line or not line.rstrip().endswith(b"}"):
         return False
     try:

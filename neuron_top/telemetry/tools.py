@@ -12,7 +12,7 @@ SDK_BIN = "/opt/aws/neuron/bin"
 
 
 def find(tool: str, environ: Mapping[str, str] = os.environ, sdk_bin: str = SDK_BIN) -> str | None:
-    """Full path of a tool, None when it is not installed."""
+    """The full path of a tool; None if it is not installed."""
     return programs.find(tool, environ) or shutil.which(tool, path=sdk_bin)
 
 

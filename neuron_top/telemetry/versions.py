@@ -1,6 +1,6 @@
-"""What a run ran with: versions of the packages that decide about graphs, the part of the environment that matters, the
-revision of the user's code. Read from files beside the job's interpreter, because starting it once more takes longer
-than many a job's first step.
+"""Collects what a run ran with: versions of the packages that affect graphs, the relevant environment variables, the
+revision of the user's code. Read from files beside the job's interpreter, because starting it again takes longer than
+the first step of many jobs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GIT_SECONDS = 2.0
 
 
 def environment_that_matters(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables that change what is compiled or where; secrets left out, and what looks like one blanked."""
+    """The variables that change what is compiled or where, without secrets; values that look like one are blanked."""
     return {
         name: without_secrets(value)
         for name, value in sorted(environ.items())

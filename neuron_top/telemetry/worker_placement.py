@@ -1,4 +1,4 @@
-"""Which core a process stands for, and what part it plays in a job: read from its environment and command line."""
+"""Tells which core a process stands for and its role in a job, from its environment and command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODULE = re.compile(r"MODULE_\w+(?:\+\w+)?")
 
 
 class WorkerPlacement(NamedTuple):
-    """Where a worker stands. `core` is its local rank, or the first core it was given."""
+    """The placement of a worker. `core` is its local rank, or the first core it was given."""
 
     core: int
     rank: int | None
@@ -42,12 +42,12 @@ def place_of(environment: Mapping[str, str]) -> WorkerPlacement | None:
 
 
 def is_compiler(command: str) -> bool:
-    """The Neuron compiler, or a compile process of our own compile component."""
+    """Whether a process is the Neuron compiler, or a compile process of our own compile component."""
     return _COMPILER.search(command) is not None
 
 
 def is_launcher(command: str) -> bool:
-    """A program that starts workers and does not train itself."""
+    """Whether a process is a program that starts workers and does not train itself."""
     return _LAUNCHER.search(command) is not None
 
 

@@ -1,13 +1,14 @@
-"""The worker processes of a local job, each shown as the core it stands for.
+"""Samples the worker processes of a local job, each shown as the core it stands for.
 
-A launcher names each worker's place in the environment (LOCAL_RANK of torchrun and its relatives), so that is how
-they are found; a child that inherits the variables is its worker's, not a worker. A job in which no process was given
-a place has one worker: its largest process, unless that is a launcher whose workers are still to come.
+A launcher names each worker's place in the environment (LOCAL_RANK of torchrun and its relatives), so that is how they
+are found; a child that inherits the variables belongs to its worker and is not a worker itself. A job in which no
+process was given a place has one worker: its largest process, unless that is a launcher whose workers are still to
+come.
 
-Memory is the unique set size. The kernel walks every page of a process to tell it, so a large one is asked less
-often: reading all workers takes one percent of one CPU and no more, and in between the last reading stands. The peak
-is the highest reading, a lower bound of the true one. Utilization is processor seconds per second, 1 when a whole CPU
-or more is kept busy.
+Memory is the unique set size. The kernel walks every page of a process for it, so large processes are read less often:
+reading all workers takes at most one percent of one CPU, and in between the last reading counts. The peak is the
+highest reading, a lower bound of the true one. Utilization is processor seconds per second, 1 when a whole CPU or more
+is kept busy.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from neuron_top.telemetry.worker_placement import LONE, WorkerPlacement, is_comp
 
 _SHARE_FOR_MEMORY = 0.01
 _SHARE_FOR_TREE = 0.003
-"""Shares of one CPU that looking may take: at memory, and at the tree of processes."""
+"""Shares of one CPU for reading memory, and for reading the tree of processes."""
 _YOUNG_SECONDS = 10.0
-"""Between fork and exec a process still shows its parent's environment and command: the young are asked again, and
-what looks like a launcher always, since the worker it is about to become would be missed for good."""
+"""Between fork and exec a process still shows its parent's environment and command: young processes are read again, and
+apparent launchers always, since otherwise a worker that such a process is about to become would be missed."""
 _SETTLED_SECONDS = 2.0
-"""A process younger than this is not yet known to be the one that does the work."""
+"""Age in seconds below which a process is not yet taken for the one that does the work."""
 
 
 class _Member(msgspec.Struct):
-    """What is remembered of one process of the job."""
+    """The remembered facts about one process of the job."""
 
     stat: Stat
     command: str = ""
@@ -47,7 +48,7 @@ class _Member(msgspec.Struct):
 
 
 class WorkerSampler:
-    """Looks at a job's processes; `look` is called once per period and says what changed and what was measured."""
+    """Samples a job's processes; `look` is called once per period and returns changes and measurements."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class WorkerSampler:
     ) -> None:
         """`roots`: the processes that make up the job together with all their descendants.
 
-        `placed_only`: show those that were given a place and no other, where the roots need not be one job.
+        `placed_only`: show only processes with a placement, if the roots may not be one job.
         """
         self._roots, self._period, self._placed_only, self._clock = roots, period, placed_only, clock
         self._members: dict[int, _Member] = {}
@@ -67,7 +68,7 @@ class WorkerSampler:
         self._boot = proc.boot_time()
 
     def look(self) -> list[AnyEvent]:
-        """Processes that came and went, and one sample of all workers, if there are any."""
+        """Events for processes that came and went, and one sample of all workers, if there are any."""
         began = self._clock()
         events: list[AnyEvent] = []
         if began >= self._tree_due:
@@ -83,7 +84,7 @@ class WorkerSampler:
 
     def _look_at_tree(self) -> Iterator[AnyEvent]:
         top = [*self._roots(), *self._members]
-        if not top:  # a machine without a job: nothing hangs below anything
+        if not top:  # a machine without a job: there is no tree to read
             return
         stats = {stat.pid: stat for pid in proc.process_ids() if (stat := proc.stat_of(pid))}
         for stat in _descendants(stats, top):
@@ -99,7 +100,7 @@ class WorkerSampler:
         return time.time() - (self._boot + stat.started)
 
     def _classify(self, member: _Member) -> Iterator[AnyEvent]:
-        """Decide what part a process plays; most play none (data loaders, shells, helpers)."""
+        """Decide the role of a process; most have none (data loaders, shells, helpers)."""
         member.command = without_secrets(proc.command_of(member.stat.pid) or member.command)
         above = [other.role for other in self._ancestors(member)]
         if is_compiler(member.command):
@@ -121,7 +122,7 @@ class WorkerSampler:
             parent = self._members.get(parent.stat.parent)
 
     def _choose_lone_worker(self, stats: dict[int, Stat]) -> Iterator[AnyEvent]:
-        """Where no process was given a place, the largest one stands for core 0, from then on."""
+        """If no process has a placement, let the largest one stand for core 0 from then on."""
         if self._placed_only or any(
             member.role in (ProcessRole.WORKER, ProcessRole.LAUNCHER) for member in self._members.values()
         ):
