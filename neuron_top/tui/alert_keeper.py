@@ -1,4 +1,4 @@
-"""What is kept of the alerts of the job that is shown: read and written in a thread, never while a screen is drawn."""
+"""Keeps the history of the shown job's alerts; it is read and written in a thread, never while a screen is drawn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from neuron_top.services.alerts import AlertAct
 
 RELOAD_SECONDS = 5.0
-"""How often what others did (the web, the command line) is looked for."""
+"""Seconds between two reads of what other programs (the web, the command line) did."""
 
 
 class KeeperHost(Protocol):
@@ -72,8 +72,8 @@ class AlertKeeper:
                 history = service.note(job, found, time.time()) if live else service.history(job)
                 history = service.act(job, act, keys) if act is not None else history
             except NeuronTopError:
-                history = self.history  # a state folder that cannot be written keeps nothing
-            # In this thread: waiting for the screen's would last for ever once that has ended.
+                history = self.history  # unchanged, as the state folder cannot be written to
+            # In this thread, as waiting for the screen's thread would never end once that has ended.
             self._on_result(job, history)
 
         self._app.run_worker(work, thread=True, exit_on_error=False)

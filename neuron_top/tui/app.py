@@ -124,7 +124,7 @@ class TopApp(App[int], inherit_bindings=False):
         self.stylesheet = StyleSheet(variables=self.get_css_variables())
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's choice, but one that outlives its terminal where it would talk to one."""
+        """Textual's driver; if it uses a terminal, our variant that outlives the terminal."""
         chosen = super().get_driver_class()
         return LastingDriver if chosen is LinuxDriver else chosen
 
@@ -164,7 +164,7 @@ class TopApp(App[int], inherit_bindings=False):
             self.estimator = self._past()
 
     def leave(self) -> None:
-        """Exit, but not before the first screen was made: Textual fails where it is left meanwhile."""
+        """Exit, but only once the first screen was made, as Textual fails when it exits before."""
         self.call_later(self.exit, 0)
 
     def exit(self, *args: Any, **options: Any) -> None:
@@ -206,7 +206,7 @@ class TopApp(App[int], inherit_bindings=False):
     def draw(self) -> None:
         """Read the view of the screen in front and show it."""
         screen = self.front
-        if screen is None or not screen.is_mounted or not screen.is_attached:  # not yet, or not any more
+        if screen is None or not screen.is_mounted or not screen.is_attached:  # not mounted yet, or removed already
             return
         try:
             shown = self.feed.read(partial(self._band_and_view, screen))
@@ -216,7 +216,7 @@ class TopApp(App[int], inherit_bindings=False):
             screen.update(*shown)
 
     def _give_up(self, problem: NeuronTopError) -> None:
-        """Stop showing a recording that cannot be read: back to what was shown before it, else exit."""
+        """Stop showing a recording that cannot be read: return to what was shown before, else exit."""
         if self.leave_replay():
             self.call_after_refresh(self._notice, str(problem))
         else:
@@ -228,9 +228,8 @@ class TopApp(App[int], inherit_bindings=False):
             self.front.notice(text)
 
     def _band_and_view(self, screen: LiveScreen, run: Run, now: float) -> tuple[Band, Any]:
-        """What stands above a screen, and its own view. The verdict is at most a second old: it asks every alert.
-
-        On the overview it is of the moment that the panels show.
+        """The header of a screen, and its own view. The verdict may be a second old, as it checks every alert; on the
+        overview it belongs to the moment that the panels show.
         """
         view = screen.read(run, now)
         shown = screen.overview_of(view)
@@ -270,7 +269,7 @@ class TopApp(App[int], inherit_bindings=False):
         return next((screen for screen in reversed(stack) if isinstance(screen, LiveScreen)), None)
 
     def prepare_screen(self, name: str) -> None:
-        """Make a screen before it is switched to. It is styled while it is made, which need not be repeated."""
+        """Make a screen before it is switched to, so that it is already styled then."""
         self._init_mode(name)
         for screen in self._screen_stacks[name]:
             screen._css_update_count = self._css_update_count

@@ -1,8 +1,9 @@
-"""Where the panels of the overview go: one column when narrow, two above the log when wide. Pure.
+"""Arranges the panels of the overview: one column when narrow, two above the log when wide. Pure.
 
-Each panel says how many lines it needs at least and how many it would fill; one that needs none is left out. All get
-the least in order of importance, then those that matter most in this phase of a job what they would fill, then the
-others; the log takes every line that is left. What matters most stands over the whole width, below both columns.
+Each panel says how many lines it needs at least and how many it would fill; one that needs none is left out. First all
+get their least number of lines, in order of importance; then those that matter most in this phase of the job get what
+they would fill, then the others; the log takes the rest. What matters most stands over the whole width, below both
+columns.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ WIDE = 110
 GAP = 2
 LOG_LEAST = 4
 TALL = 12
-"""Lines of cores beside which training stands in the other column."""
+"""From this many lines of cores on, training stands beside them in the other column."""
 FIRST_PART = 55
-"""Percent of the lines that the panel which matters most gets before the others get what they would fill."""
+"""Percent of the lines for the most important panel, before the others get what they would fill."""
 LEAST_MAIN = 3
-"""Lines below which one that matters less is left out."""
+"""A less important panel that would get fewer lines is left out."""
 SIDES = ("cores", "compile", "training", "alerts")
 """Panels of the columns, in the order of one column."""
 
@@ -31,12 +32,12 @@ class SizeRequest(NamedTuple):
     least: int
     full: int
     items: int = 0
-    """Of `full`, the lines that can stand side by side when there is not enough room."""
+    """Those lines of `full` that can be placed side by side if there is not enough room."""
     cells: int = 1
     """Columns that each of those needs then."""
 
     def used(self, given: int, width: int) -> int:
-        """Lines that the panel fills when it is given so many."""
+        """How many lines the panel fills if it is given this many."""
         room = given - (self.full - self.items) if self.items else given
         if self.items <= room or room < 1 or given < 2:  # a line for the title and one for items, at least
             return min(given, self.full)
@@ -83,7 +84,7 @@ def arrange(width: int, height: int, requests: Mapping[str, SizeRequest], main: 
 
 
 def width_of_alerts(width: int, requests: Mapping[str, SizeRequest], main: Sequence[str] = ()) -> int:
-    """Columns that the alerts have on a screen of so many: those of the column they stand in, or all."""
+    """The width of the alerts on a screen of this width: that of their column, or all of it."""
     if width < WIDE:
         return width
     if _stands_beside_cores(requests, main):
@@ -98,7 +99,7 @@ def _stands_beside_cores(requests: Mapping[str, SizeRequest], main: Sequence[str
 
 
 def _left(width: int) -> int:
-    """Columns of the left one of two."""
+    """The width of the left one of two columns."""
     return max(60, width * 11 // 20)
 
 

@@ -1,4 +1,4 @@
-"""Lines drawn cell by cell: text that fits, bars, stacked bars, sparklines, charts. Pure functions of their arguments.
+"""Draws lines cell by cell: text that fits, bars, stacked bars, sparklines, charts. Pure functions.
 
 A line is built left to right with `Line` and never gets wider than it was asked to be. All text passes through
 `put`, which makes control characters visible: nothing in a log or a file name reaches the terminal as a command.
@@ -21,7 +21,7 @@ from neuron_top.views.colors import Hue
 
 _JOINED_BLANKS = 3
 _LONGEST_WORD = 16
-"""A longer one is a name, and is cut where the line ends."""
+"""A longer word is a name, and is cut at the end of the line."""
 
 
 class Line:
@@ -35,13 +35,13 @@ class Line:
 
     @property
     def left(self) -> int:
-        """Cells that something can still be put into."""
+        """How many cells are still free."""
         return 0 if self._is_cut else self.width - self.used
 
     def put(self, text: str, style: Style | None = None, width: int | None = None, right: bool = False) -> Line:
         """Add `text`, in a column of `width` cells when given (cut with a mark, padded; to the right if asked).
 
-        What is cut by the end of the line ends it: no second mark comes behind.
+        Text that is cut by the end of the line ends it, so that no second mark follows.
         """
         room = self.left if width is None else min(width, self.left)
         if not (text.isascii() and text.isprintable()):
@@ -59,7 +59,7 @@ class Line:
         return self
 
     def gap(self, count: int = 1) -> Line:
-        """Add blanks. A few become part of what stands before them: a piece of its own costs forty bytes to send."""
+        """Add blanks. A few are joined to the text before them, since a separate piece costs forty bytes to send."""
         count = min(count, self.left)
         last = self._segments[-1] if self._segments else None
         if 0 < count <= _JOINED_BLANKS and last is not None and last.style is not None and not last.style.reverse:
@@ -117,7 +117,7 @@ def paragraph(theme: Theme, text: str, width: int, style: Style | None = None, l
 
 
 def fact(theme: Theme, label: str, text: str, width: int, style: Style | None = None, cells: int = 12) -> list[Strip]:
-    """A label in a column of `cells`, and behind it a text on as many lines as it needs."""
+    """A label in a column of `cells`, followed by a text on as many lines as it needs."""
     first, *others = textwrap.wrap(safe(text), max(20, width - cells - 3)) or [""]
     line = Line(theme, width).gap(2).put(label, theme.quiet, cells).gap().put(first, style)
     return [line.strip(), *(Line(theme, width).gap(cells + 3).put(part, style).strip() for part in others)]
@@ -130,7 +130,7 @@ def short_command(command: str) -> str:
 
 
 def without_backticks(text: str) -> str:
-    """A sentence of ours: a terminal has no other letters for the commands in it."""
+    """A sentence of ours without the backticks around commands, which a terminal cannot typeset."""
     return text.replace("`", "")
 
 
@@ -173,7 +173,7 @@ def bar(theme: Theme, share: float | None, width: int, style: Style | None = Non
 
 
 def filled_cells(theme: Theme, share: float, width: int) -> str:
-    """The filled part of a bar, something shows whenever it is above 0."""
+    """The filled cells of a bar; at least one if the share is above 0."""
     cells = round(share * width)
     return theme.glyphs.bar * (max(1, cells) if share > 0 else cells)
 
@@ -187,11 +187,11 @@ class BarPart(NamedTuple):
 
 
 SMALL = 10
-"""Bars of fewer cells show the total only: a cell of theirs is too much of the whole to tell parts apart."""
+"""Bars of fewer cells show only the total, as their cells are too coarse to tell parts apart."""
 
 
 def stacked(theme: Theme, parts: Sequence[BarPart], width: int, peak: float | None = None) -> list[tuple[str, Style]]:
-    """Parts of one whole side by side by largest remainder, then the track, with a mark at `peak`."""
+    """A stacked bar: the parts by largest remainder, then the track, with a mark at `peak`."""
     if len(parts) > 1 and width < SMALL:
         parts = [BarPart(sum(max(0.0, part.share) for part in parts), theme.hues[Hue.BLUE])]
     counts = cells_by_largest_remainder([part.share for part in parts], width)
@@ -239,13 +239,13 @@ def chart(theme: Theme, values: Sequence[float | None], width: int, height: int,
 
 
 _DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
-"""Bits of a Braille pattern: of its left and its right column, from the bottom up."""
+"""Bits of a Braille pattern for its left and right column, from the bottom up."""
 
 
 def curve(values: Sequence[float | None], width: int, height: int, low: float, high: float) -> list[str]:
     """A line chart of `height` lines, top line first, over the whole width, in Braille: 2 by 4 points a character.
 
-    Neighbors are connected; unknown ones leave a gap. Not for ASCII: `chart` is.
+    Neighbors are connected; unknown values leave a gap. For ASCII use `chart`.
     """
     points = _points(values, 2 * width)
     top, span = 4 * height - 1, high - low
@@ -259,14 +259,14 @@ def curve(values: Sequence[float | None], width: int, height: int, low: float, h
         if place is not None:
             start = place if before is None else before
             for dot in range(min(start, place), max(start, place) + 1):
-                if dot == place or dot != start:  # the column before has its own point
+                if dot == place or dot != start:  # not the point of the column before, which is drawn already
                     bits[height - 1 - dot // 4][column // 2] |= _DOTS[column % 2][dot % 4]
         before = place
     return ["".join(chr(0x2800 + cell) if cell else " " for cell in row) for row in bits]
 
 
 def _points(values: Sequence[float | None], count: int) -> list[float | None]:
-    """As many values as there are columns of points: means of many, straight lines between few."""
+    """One value per column of points: means if there are more values, interpolated if there are fewer."""
     known = downsample(values, count)
     last = len(known) - 1
     if last < 1:
@@ -283,7 +283,7 @@ def _points(values: Sequence[float | None], count: int) -> list[float | None]:
 
 
 def downsample(values: Sequence[float | None], count: int) -> list[float | None]:
-    """At most `count` values, each the mean of its share of the series: hours in the width of a screen."""
+    """At most `count` values, each the mean of a part of the series, so that hours fit the width of a screen."""
     if len(values) <= count:
         return list(values)
     means: list[float | None] = []
@@ -312,13 +312,13 @@ def rule(
 def cells_by_largest_remainder(shares: Sequence[float], cells: int) -> list[int]:
     """Whole cells for each share (0…1 of `cells`): together as many as their sum rounds to, by largest remainder.
 
-    Of equal remainders the earlier part gets the cell, so bars of equal parts are drawn alike.
+    For equal remainders the earlier part gets the cell, so bars with equal parts look the same.
     """
     exact = [max(0.0, share) * cells for share in shares]
     whole = min(cells, round(sum(exact)))
     given = [int(value) for value in exact]
     over = sum(given) - whole
-    for index in range(len(given) - 1, -1, -1):  # parts that are more than everything: the last ones give way
+    for index in range(len(given) - 1, -1, -1):  # if the parts exceed the whole, the last ones are shortened
         less = min(given[index], max(0, over))
         given[index] -= less
         over -= less
@@ -329,7 +329,7 @@ def cells_by_largest_remainder(shares: Sequence[float], cells: int) -> list[int]
 
 
 def whole_clauses(text: str, room: int) -> str:
-    """As many whole clauses as there is room for; the first one is cut where it alone is too long."""
+    """As many whole clauses as there is room for; the first one is cut if it alone is too long."""
     first, *others = text.split(" · ")
     for clause in others:
         if cells_in(first) + 3 + cells_in(clause) > room:

@@ -1,9 +1,10 @@
-"""Textual's driver for Linux, whose writer outlives the terminal.
+"""Textual's driver for Linux, changed so that its writer outlives the terminal.
 
 Textual writes from a thread with a short queue. When the terminal is gone a write fails, the thread ends, and the full
 queue then blocks the program for ever, so that it could not even leave its screen.
 
-It also waits a tenth of a second after escape, for it might begin the bytes of another key. Those come together.
+It also waits a tenth of a second after escape, which might begin the bytes of another key; but such bytes arrive
+together.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _READ_BYTES = 4096
 _LOOK_SECONDS = 0.1
 _SLACK_SECONDS = 0.002
 ESCAPE_SECONDS = 0.01
-"""As tmux waits; ESCDELAY (milliseconds) says otherwise, for a terminal behind a slow line."""
+"""The same wait as tmux's; ESCDELAY (milliseconds) overrides it, for a terminal behind a slow line."""
 
 
 class LastingDriver(LinuxDriver):
@@ -35,7 +36,7 @@ class LastingDriver(LinuxDriver):
         self._file = cast("Any", _Lasting(cast("IO[str]", self._file)))
 
     def run_input_thread(self) -> None:
-        """As Textual's, but after each reading it looks again when an escape may have stood alone long enough."""
+        """As Textual's, but after each read it checks again once an escape has been alone for long enough."""
         parser = XTermParser()
         decode = getincrementaldecoder("utf-8")(errors="replace").decode
         with selectors.SelectSelector() as selector:
@@ -45,7 +46,7 @@ class LastingDriver(LinuxDriver):
                 ready = selector.select(wait)
                 wait = constants.ESCAPE_DELAY + _SLACK_SECONDS if ready else _LOOK_SECONDS
                 data = os.read(self.fileno, _READ_BYTES) if ready else b""
-                if ready and not data:  # the terminal is gone; what notices that ends the program
+                if ready and not data:  # the terminal is gone, which ends the program elsewhere
                     self.exit_event.wait(_LOOK_SECONDS)
                 for event in (*parser.feed(decode(data)), *parser.tick()) if data else parser.tick():
                     self.process_message(event)

@@ -1,4 +1,4 @@
-"""What the command palette finds besides commands: jobs, graphs, cores, ranks, recordings and cache entries."""
+"""Finds names for the command palette besides commands: jobs, graphs, cores, ranks, recordings, cache entries."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from neuron_top.views.ranks import ranks_of
 from neuron_top.views.runs import RunRow
 
 MOST = 5000
-"""Names of one kind that are searched letter by letter."""
+"""How many names of one kind are searched letter by letter."""
 MOST_ENTRIES_SHOWN = 50
 
 
 class Findable(NamedTuple):
-    """A name, what it is, and what choosing it does."""
+    """A name, its kind, and the action when it is chosen."""
 
     name: str
     kind: str
@@ -71,7 +71,7 @@ def _names(run: Run, _now: float) -> tuple[list[str], list[str], list[int]]:
 
 
 def _stored(host: Host) -> tuple[Sequence[RunRow], Sequence[EntryRow]]:
-    """Recordings and cache entries; none of what cannot be read."""
+    """Recordings and cache entries; those that cannot be read are left out."""
     recordings: Sequence[RunRow] = ()
     entries: Sequence[EntryRow] = ()
     with suppress(NeuronTopError, OSError):
@@ -82,7 +82,7 @@ def _stored(host: Host) -> tuple[Sequence[RunRow], Sequence[EntryRow]]:
 
 
 def _named(entries: Sequence[EntryRow], query: str) -> list[EntryRow]:
-    """The first entries that have every word: there are too many to compare letter by letter."""
+    """The first entries with every word, as there are too many to compare letter by letter."""
     words = query.casefold().split()
     found: list[EntryRow] = []
     for entry in entries:

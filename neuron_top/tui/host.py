@@ -1,6 +1,6 @@
-"""What a screen or a widget may ask of the application that shows it.
+"""`Host`: the protocol of the application for its screens and widgets.
 
-Screens and widgets know this protocol; only the application itself knows them, so no file imports in a circle.
+Screens and widgets import only this protocol, and only the application imports them, so there are no import cycles.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Host(Protocol):
     estimator: Estimator
     limits: Limits
     alert_keeper: AlertKeeper
-    """What people did about the alerts of the job that is shown."""
+    """The history of the shown job's alerts: what people did about them."""
     fleet_words: str
     """The fleet in a few words, as last read; "" before."""
     table_states: dict[str, TableState]
@@ -38,11 +38,11 @@ class Host(Protocol):
 
     @property
     def feed(self) -> Feed:
-        """What is shown: live, or a recording."""
+        """The shown feed: live, or a recording."""
 
     @property
     def services(self) -> Services:
-        """What can be asked besides the feed; every call reads disks."""
+        """The services; every call reads disks."""
 
     # Navigation
 
@@ -95,7 +95,7 @@ class Host(Protocol):
 
     @property
     def paused_at(self) -> float | None:
-        """When the pause began, monotonic seconds; None while there is none."""
+        """When the pause began, in monotonic seconds; None if not paused."""
 
     @property
     def time_texts(self) -> tuple[str, ...]:
@@ -112,10 +112,10 @@ class Host(Protocol):
         """The newest log lines."""
 
     def key_label(self, key: Key) -> str:
-        """A key's word on the bottom line."""
+        """The label of a key on the bottom line."""
 
     def key_usable(self, key: Key) -> bool:
-        """Whether a key does anything now."""
+        """Whether a key has an effect now."""
 
 
 def host_of(node: DOMNode) -> Host:

@@ -14,7 +14,7 @@ from neuron_top.views.jobs import JobCard
 
 _FRESH_SECONDS = 1.0
 _LOOK_SECONDS = 3.0
-"""How often the recordings in progress are asked for, in a thread."""
+"""Seconds between two reads of the recordings in progress, in a thread."""
 
 
 class _Notified(Protocol):
@@ -88,7 +88,7 @@ class JobList:
         """The recordings that are on these screens: one that this program makes is listed only after it began."""
         found = set()
         for feed in (self._app.playback.first, self._app.playback.feed):
-            with contextlib.suppress(NeuronTopError):  # a recording that cannot be read, which the screen says
+            with contextlib.suppress(NeuronTopError):  # the recording cannot be read, which the screen reports
                 found.add(feed.read(lambda run, _now: run.job.run))
         return found
 

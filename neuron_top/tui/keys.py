@@ -33,7 +33,7 @@ FLEET = ScreenSpec("7", "fleet", "Fleet")
 """Shown where there is a fleet: see `Host.screens`."""
 
 PAGES = ("detail", "alerts")
-"""What stands in front of a screen until escape: that of alerts has keys of its own."""
+"""A page in front of a screen until escape; the page of alerts has keys of its own."""
 EVERYWHERE = ("overview", "cores", "compile", "cache", "logs", "runs", "fleet", *PAGES)
 TABLES = ("cores", "compile", "cache", "runs", "fleet")
 MOVING = (*TABLES, "logs", *PAGES)
@@ -57,7 +57,7 @@ class Key(NamedTuple):
 _UNPLANNED = {"pin": "pin", "restore": "undo"}
 """Actions of the cache screen for verbs that need no plan."""
 _NOT_IN_FOOTER = ("keep graph", "undo")
-"""Labels of cache actions that are left to the help page: the bottom line has no room for all."""
+"""Labels of cache actions that only the help page shows, as the bottom line has no room for all."""
 
 KEYS = (
     *(Key(spec.key, spec.key, f"app.go('{spec.name}')", spec.title, f"the {spec.title.lower()} screen")
@@ -207,8 +207,8 @@ def app_bindings() -> list[BindingType]:
 def _binding(key: Key) -> Binding:
     """A row as Textual wants it.
 
-    What decides where the next keys go is done before they are looked at: others queue up behind the screen in front,
-    and the letters of a filter that is typed fast would be taken for its keys.
+    Actions that decide where the next keys go have priority, so that they run before those keys are handled: otherwise
+    keys queue at the screen in front, and the letters of a filter that is typed fast would be taken for its keys.
     """
     first = key.action.startswith(("app.go(", "filter"))
     return Binding(key.keys, key.action, key.label, show=False, priority=first)

@@ -1,4 +1,4 @@
-"""When frames are sent: not before the screen that is switched to has its view, and then at once."""
+"""Delays frames until the screen that is switched to has its view, and then sends them at once."""
 
 from __future__ import annotations
 

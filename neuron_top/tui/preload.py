@@ -26,11 +26,11 @@ _MODULES = (
 
 
 def load(app: TopApp) -> None:
-    """Import it all and have each screen made; takes a few tenths of a second in a thread of its own."""
+    """Import everything and make each screen; takes a few tenths of a second in a thread of its own."""
     for spec in app.screens:
         importlib.import_module(f"neuron_top.tui.screens.{spec.name}")
         if app.is_running:
-            with contextlib.suppress(RuntimeError):  # the program was left this moment
+            with contextlib.suppress(RuntimeError):  # the program is just exiting
                 app.call_from_thread(app.prepare_screen, spec.name)
     for name in _MODULES:
         importlib.import_module(name)

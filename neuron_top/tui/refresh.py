@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 PERIOD = 0.1
-"""Least time between two drawings, seconds: a change is on the screen within this and the time to draw."""
+"""Least seconds between two drawings: a change appears within this and the time to draw."""
 
 
 class Refresher:
@@ -19,17 +19,17 @@ class Refresher:
         self._planned = False
 
     def announce(self) -> None:
-        """Something changed; may be called from any thread, and costs nothing while a drawing is planned."""
+        """Note a change; may be called from any thread, and costs nothing while a drawing is planned."""
         if self._planned:
             return
         self._planned = True
         try:
             self._loop.call_soon_threadsafe(self._plan)
         except RuntimeError:
-            self._planned = False  # the loop has closed: the program is leaving
+            self._planned = False  # the loop is closed, as the program is exiting
 
     def tick(self) -> None:
-        """Draw where nothing was drawn for a second, so that clocks on the screen advance."""
+        """Draw if nothing was drawn for a second, so that clocks on the screen advance."""
         if self._loop.time() - self._last > 0.9:
             self.announce()
 

@@ -1,4 +1,4 @@
-"""Which feed is shown, and its clock: a live feed can be paused, a recording paused, moved and played faster."""
+"""Controls the shown feed and its clock: a live feed can be paused, a recording also moved and played faster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from neuron_top.units import clock_text
 
 
 class PlaybackClock(Protocol):
-    """What a replay's feed has besides a `Feed`: recorded time that can be stopped and moved."""
+    """What the feed of a replay offers in addition: recorded time that can be stopped and moved."""
 
     start: float
     end: float
@@ -100,7 +100,7 @@ class ReplayController:
             self._changed()
 
     def toggle_pause(self) -> None:
-        """Pause what is shown of a live feed, or a replay's clock; the second call resumes."""
+        """Pause the view of a live feed, or the clock of a replay; the second call resumes."""
         self.paused_at = None if self.paused else time.monotonic()
         if self.clock is not None:
             self.clock.pause() if self.paused else self.clock.resume()

@@ -1,4 +1,4 @@
-"""What needs a person: each alert with its evidence and what to do, worst first."""
+"""Draws the alerts, each with its evidence and what to do, worst first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from neuron_top.views.model import Alert
 _LEAST_EVIDENCE = 16
 """Cells."""
 SHOWN = 3
-"""Alerts of the overview; `a` opens all of them."""
+"""The most alerts on the overview; `a` opens all of them."""
 
 
 def size_request(alerts: Sequence[Alert], width: int, handled: int = 0) -> SizeRequest:
@@ -80,7 +80,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def fitted(text: str, width: int, most: int) -> list[str]:
-    """A text in at most so many lines; what does not fit is left to the last one, which is cut between two words."""
+    """A text in at most this many lines; the last one is cut between two words if the rest does not fit."""
     parts = _wrapped(text, width)
     return parts if len(parts) <= most else [*parts[: most - 1], " ".join(parts[most - 1 :])]
 
@@ -102,7 +102,7 @@ def alert_line(
     since = since_words(alert.kind, alert.since, now, until)
     line = Line(theme, width).put(f"{sign} {alert.severity}: {alert.title}", style)
     line.put(f" {since}" if since else "", theme.quiet)
-    if evidence and line.left > 2 + _LEAST_EVIDENCE:  # fewer words would say nothing
+    if evidence and line.left > 2 + _LEAST_EVIDENCE:  # a shorter piece would be useless
         line.gap(2).put(alert.evidence, theme.text)
     return line.strip()
 

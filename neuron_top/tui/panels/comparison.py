@@ -17,7 +17,7 @@ from neuron_top.views.memory_place import places_differ
 from neuron_top.views.metric import Unit, value_text
 
 SAME = 0.01
-"""A smaller change is none: it is drawn quietly."""
+"""A smaller change counts as none and is drawn faintly."""
 LABEL = 34
 VALUE = 14
 CHANGE = 9
@@ -63,7 +63,7 @@ def _environment(theme: Theme, row: tuple[str, str, str], width: int) -> Strip:
 
 
 def from_difference(one: str, other: str, room: int, more: str) -> tuple[str, str]:
-    """Two texts, of which one is longer than `room`, from the word before they begin to differ."""
+    """Two texts, one of which is longer than `room`, starting one word before they differ."""
     if max(len(one), len(other)) <= room:
         return one, other
     pairs = enumerate(zip(one, other, strict=False))
@@ -118,7 +118,7 @@ def _all_curves(theme: Theme, view: Comparison, width: int) -> list[Strip]:
 
 
 def _curves(theme: Theme, curves: Curves, width: int) -> list[Strip]:
-    """Both on one height, so that their sizes can be compared."""
+    """Both curves on one scale, so that they can be compared."""
     top = max((point.value for point in (*curves.a, *curves.b)), default=0.0)
     if top <= 0:
         return []

@@ -1,4 +1,4 @@
-"""Compile progress and what the cache answered, as lines."""
+"""Draws compile progress and the results of cache lookups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ATTEMPT_STATES = {
     AttemptOutcome.FAILED: GraphState.FAILED,
     AttemptOutcome.INTERRUPTED: GraphState.INTERRUPTED,
 }
-"""The state of a graph whose sign a compile that ended so has."""
+"""How a compile ended → the state of a graph that has the same sign."""
 _FAILED = (GraphState.FAILED, GraphState.CACHED_FAILURE)
 _IN_THE_BAR = (*GRAPH_ENDED, GraphState.COMPILING, GraphState.WAITING)
 
@@ -68,7 +68,7 @@ def graph_at(card: CompileCard, cache: CacheCard, height: int, y: int) -> str | 
 
 
 def _shown(card: CompileCard, room: int) -> list[RunningGraph]:
-    """The graphs at work that have a line of their own where there is room for so many."""
+    """The graphs at work that get a line of their own with this much room."""
     active = [*card.running, *card.waiting]
     return active if len(active) <= room else active[: max(0, room - 1)]
 
@@ -167,7 +167,7 @@ def lock_text(lock: LockHolder | None) -> str:
 
 
 def short_key(key: str, width: int, mark: str) -> str:
-    """A cache key in so many cells: whole where it fits, else without its prefix, then without its middle or end."""
+    """A cache key in this many cells: whole if it fits, else without its prefix, then without its middle or end."""
     if len(key) <= width:
         return key
     key = key.removeprefix("MODULE_")

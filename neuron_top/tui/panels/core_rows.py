@@ -61,7 +61,7 @@ def items(view: CoreTable, kinds: Sequence[str], scale: Scale, folded: frozenset
 
 
 def filter_text(item: Item) -> str:
-    """What a filter looks at, and what `y` copies."""
+    """The text for filters, and for copying with `y`."""
     core = item.core
     if core is None:
         return item.group.name if item.group is not None else ""
@@ -190,7 +190,7 @@ ERRORS = Column("HW err", 7, _errors, None, True)
 
 
 def columns(view: CoreTable) -> tuple[Column, ...]:
-    """The columns for these cores: what only some sources report stands at the end, where one does."""
+    """The columns for these cores; those that only some sources report are at the end, if any does."""
     cores = [row for group in view.groups for row in group.rows]
     optional = reported([metric for metric in METRIC_COLUMNS if metric.is_optional], cores)
     errors = (ERRORS,) if len(view.groups) > 1 and _hardware_errors(view) else ()

@@ -33,7 +33,7 @@ from neuron_top.views.device_map import ROW, device_map, summary_text
 from neuron_top.views.model import CoreKind
 
 MANY = 16
-"""More cores than these are drawn by device, a glyph each."""
+"""More cores than this are drawn by device, with a glyph for each."""
 ACROSS = 3
 """Devices side by side on a narrow screen."""
 DEVICE = 22
@@ -117,7 +117,7 @@ def core_line(theme: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, w
 
 
 def use_text(core: CoreRow) -> str:
-    """How busy a core is, or why nobody knows."""
+    """How busy a core is, or why that is unknown."""
     return "ended" if core.ended else "stale" if core.stale else percent_text(core.utilization)
 
 
@@ -129,7 +129,7 @@ def _bar_widths(width: int) -> tuple[int, int]:
 
 
 def used_share(core: CoreRow) -> float | None:
-    """Used share of the capacity, None where it is unknown."""
+    """Used share of the capacity; None if unknown."""
     return None if core.headroom is None else 1 - core.headroom
 
 
@@ -166,7 +166,7 @@ def kind_part(theme: Theme, kind: str, share: float) -> BarPart:
 def drawn_kinds(
     theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], scale: Scale, width: int
 ) -> tuple[str, ...]:
-    """The kinds that have a cell in a bar of so many; a stale bar shows none of them."""
+    """The kinds that have a cell in a bar of this width; a stale bar shows none of them."""
     if width < SMALL:
         return ()
     cells = dict.fromkeys(kinds, 0)
@@ -185,7 +185,7 @@ def drawn_kinds(
 def legend_line(theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
     """Which color is which kind, in the order of the bars, with the sum over all cores where there is room.
 
-    Where there is no room for all, the smallest are left out.
+    If there is no room for all, the smallest are left out.
     """
     line = Line(theme, width).put("memory", theme.quiet).gap()
     sums = {kind: sum(core.kinds.get(kind, 0) for core in cores) for kind in kinds}

@@ -25,7 +25,7 @@ STATE_ORDER = (
 
 
 def active_first(rows: Sequence[GraphRow]) -> list[GraphRow]:
-    """What goes on, then what failed, then what is done, each in the order in which it began."""
+    """Graphs at work, then failed ones, then finished ones, each in the order in which they began."""
     return sorted(rows, key=lambda row: STATE_ORDER.index(row.state))
 
 
@@ -99,7 +99,7 @@ _WITHOUT: dict[str, Callable[[GraphRow], bool]] = {
     "Left": lambda row: row.left is None,
     "Message or lock": lambda row: not (row.message or row.lock is not None or row.waiters),
 }
-"""Columns that are left out where no row has anything to say there."""
+"""Columns that are left out if no row has a value there."""
 
 
 def columns(rows: Sequence[GraphRow]) -> tuple[Column, ...]:
@@ -113,6 +113,6 @@ def columns(rows: Sequence[GraphRow]) -> tuple[Column, ...]:
 
 
 def filter_text(row: GraphRow) -> str:
-    """What a filter looks at, and what `y` copies."""
+    """The text for filters, and for copying with `y`."""
     ranks = " ".join(f"r{rank}" for rank in row.ranks)
     return f"{row.key} {row.state} {ranks} {row.direction} {row.compiler or ''} {row.message}".strip()

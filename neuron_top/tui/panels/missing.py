@@ -1,4 +1,4 @@
-"""The last line of the overview: what there is no data for, and how to get it."""
+"""Draws the last line of the overview: which data is missing, and how to get it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neuron_top.views.overview import Overview
 
 
 def size_request(view: Overview, width: int) -> SizeRequest:
-    """All of the sentence; nothing where nothing is absent."""
+    """The whole sentence; nothing if no data is missing."""
     text = _text(view)
     lines = len(textwrap.wrap(text, max(20, width)))
     return SizeRequest(lines, lines)

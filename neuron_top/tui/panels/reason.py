@@ -87,7 +87,7 @@ def _proof(view: Overview, most: int = MOST_PROOF) -> list[tuple[str, str, bool]
 
 
 def _cause(view: Overview) -> Headline | None:
-    """The diagnosis; of a job whose log just stops, that; None where the first line of the screen says it all."""
+    """The diagnosis, or that the log just stops; None if the first line of the screen says it all."""
     cause = headline(view.diagnosis, over=view.header.over)
     one = verdict(view)
     if cause is not None or one.state not in (VerdictState.INTERRUPTED, VerdictState.CUT_OFF, VerdictState.FAILED):

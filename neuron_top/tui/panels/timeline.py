@@ -1,4 +1,4 @@
-"""Who compiled what when, as lines: the lanes of each worker, a bar per compile or wait, a sign per hit."""
+"""Draws the timeline of compiles: the lanes of each worker, a bar per compile or wait, a sign per hit."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ LABEL = 10
 
 MOST_LANES = 16
 _LEAST_NAME = 8
-"""Cells below a bar that are worth a graph's name."""
+"""Least cells below a bar for the name of a graph."""
 _LEAST_ENDED = 3
-"""Cells of a bar that can spare its last one, to stay apart from the next bar."""
+"""Least cells of a bar that leaves its last one empty to stay apart from the next bar."""
 _SIGNED = (GraphState.FAILED, GraphState.INTERRUPTED)
-"""How a compile ended that has a sign in the last cell of its bar: its color alone would be all that says it."""
+"""Ends of compiles that get a sign in the last cell of their bar, as color alone would not do."""
 
 
 def size_request(view: Timeline) -> SizeRequest:
@@ -88,7 +88,7 @@ def label_cells(view: Timeline) -> int:
 
 
 def moment_at(view: Timeline, x: int, width: int) -> float | None:
-    """The time that a column of the lanes stands for; None in front of them."""
+    """The time at a column of the lanes; None left of them."""
     label = label_cells(view)
     if view.start is None or view.end is None or x < label or width <= label:
         return None
@@ -97,7 +97,7 @@ def moment_at(view: Timeline, x: int, width: int) -> float | None:
 
 def _name(lane: Lane) -> str:
     if lane.track:
-        return ""  # what its worker did at the same time as what stands above
+        return ""  # a second lane of the same worker
     name = f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
     return f"{name} +{lane.alike} alike" if lane.alike else name
 
@@ -122,7 +122,7 @@ def _names(theme: Theme, lane: Lane, start: float, span: float, width: int, labe
     room = line.left
     places = [label + int((bar.start - start) / span * room) for bar in lane.bars]
     for bar, at, end in zip(lane.bars, places, [*places, width][1:], strict=True):
-        is_free = at > line.used or at == line.used == label  # a blank stands between two names
+        is_free = at > line.used or at == line.used == label  # leave a blank between two names
         if is_free and end - at > _LEAST_NAME:
             line.to(at).put(short_key(bar.graph, min(24, end - at - 1), theme.glyphs.more), theme.quiet)
     return line.strip()
@@ -149,7 +149,7 @@ def _state(bar: Bar) -> GraphState:
 def _place(
     theme: Theme, bar: Bar, following: float | None, start: float, span: float, cells: list[tuple[str, Style]]
 ) -> None:
-    """Draw a bar. `following`: when the next bar begins; where that is at once, the last cell is left to the track."""
+    """Draw a bar. `following`: when the next bar begins; if that is at once, the last cell stays empty."""
     first = max(0, math.floor((bar.start - start) / span * len(cells)))
     end = (bar.end - start) / span * len(cells) if bar.end is not None else len(cells)
     last = min(len(cells), max(first + 1, round(end)))

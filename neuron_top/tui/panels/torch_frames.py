@@ -31,7 +31,7 @@ def torch_lines(view: TorchView | None) -> int:
 def torch_panel(theme: Theme, view: TorchView, width: int, height: int) -> list[Strip]:
     """The panel: what is compiled now stands first, then the newest."""
     processes = view.summary.processes
-    ranks = f"{processes} ranks, added up: " if processes > 1 else ""  # seconds of all are more than went by
+    ranks = f"{processes} ranks, added up: " if processes > 1 else ""  # the sum over ranks exceeds the elapsed time
     lines = [rule(theme, width, "torch.compile", f"{ranks}{summary_words(view.summary)}")]
     lines += [
         Line(theme, width).put(row.cache, theme.quiet, 13).gap().put(cache_words(row), theme.text).strip()
@@ -44,7 +44,7 @@ def torch_panel(theme: Theme, view: TorchView, width: int, height: int) -> list[
 
 
 def _folded(frames: Sequence[FrameRow]) -> list[tuple[FrameRow, int]]:
-    """One row of those that differ in their rank alone, the slowest, and how many more there are."""
+    """Of rows that differ only in their rank, the slowest one, and how many more there are."""
     alike: dict[object, list[FrameRow]] = {}
     for row in sorted(frames, key=lambda row: (row.state is not FrameState.COMPILING, -(row.began or 0.0))):
         key = (row.compile_id, row.function, row.state, row.fx, row.aot, row.failure, row.recompiled)
@@ -53,7 +53,7 @@ def _folded(frames: Sequence[FrameRow]) -> list[tuple[FrameRow, int]]:
 
 
 def _phases(theme: Theme, view: TorchView, width: int) -> Strip:
-    """Where compiling spends its time, the longest first; phases nest, so they are no shares of a whole."""
+    """The phases of compiling, the longest first; phases are nested, so they are not shares of a whole."""
     line = Line(theme, width).put("phases", theme.quiet, 13).gap()
     longest = sorted(view.phases, key=lambda row: -row.seconds)
     words = " · ".join(f"{row.meaning.strip()} {duration_text(row.seconds)}" for row in longest)

@@ -15,13 +15,13 @@ from neuron_top.views.overview import TrainingCard
 from neuron_top.views.trends import MarkKind, TrainingMark
 
 CHART = 4
-"""Lines of the loss by step, at least."""
+"""The least lines of the chart of the loss by step."""
 TALL_CHART = 12
-"""And on a screen of usual height."""
+"""The same on a screen of usual height."""
 _PART = 3
-"""Of a higher screen, the chart gets this part of the lines."""
+"""On a higher screen, the chart gets this share of the lines."""
 STALE_STEPS = 5
-"""Without a report for so many steps, and at least 30 s, the numbers are old."""
+"""Without a report for this many steps, and at least 30 s, the numbers count as old."""
 
 
 def size_request(
@@ -42,7 +42,7 @@ def size_request(
 
 
 def _charted(card: TrainingCard) -> Sequence[float | None]:
-    """What the chart shows."""
+    """The metric that the chart shows."""
     numbers = card.throughputs if card.serves else card.losses
     return numbers if _known(numbers) else ()
 
@@ -165,12 +165,12 @@ def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[TrainingMark],
         MarkKind.CHECKPOINT: glyphs.checkpoint,
     }
     cells: dict[int, TrainingMark] = {}
-    for mark, step in sorted(placed, key=lambda pair: pair[0].state is MarkKind.FAILED):  # a failure is never covered
+    for mark, step in sorted(placed, key=lambda pair: pair[0].state is MarkKind.FAILED):  # failures last: never covered
         share = (step - card.first_step) / (card.step - card.first_step)
         cells[min(room - 1, round(share * (room - 1)))] = mark  # as the curve places its steps
     counts = {state: sum(mark.state == state for mark, _step in placed) for state in _MARKS}
     words = {state: counted(count, _MARKS[state]) for state, count in counts.items() if count}
-    beside = next(iter(words.values())) if len(words) == 1 else ""  # one sign needs no line that tells it from others
+    beside = next(iter(words.values())) if len(words) == 1 else ""  # a single sign needs no legend
     is_behind = bool(beside) and start + max(cells) + 2 + len(beside) <= width
     is_before = bool(beside) and not is_behind and start + min(cells) > len(beside)
     line = Line(theme, width)
@@ -234,7 +234,7 @@ def _axis(theme: Theme, card: TrainingCard, width: int, start: int, words: str) 
     axis = Line(theme, width).to(start)
     is_known = card.first_step is not None and card.step is not None and card.step > card.first_step
     first = f"step {count_text(card.first_step)}" if is_known else "in the order in which they were printed"
-    last = count_text(card.step) if is_known else ""  # no step was printed beside them
+    last = count_text(card.step) if is_known else ""  # no step was printed with the values
     axis.put(first, theme.quiet)
     middle = max(axis.used + 2, start + (width - start - len(words)) // 2)
     if words and middle + len(words) + 2 + len(last) <= width:

@@ -1,4 +1,4 @@
-"""The panel for a machine on which nothing runs: what was looked for, what was found, and what to do next."""
+"""Draws the page for a machine on which nothing runs: what was searched, what was found, and what to do next."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neuron_top.views.progress import CacheSpace
 from neuron_top.views.states import JobState
 from neuron_top.views.welcome import NEXT, looks_for_jobs
 
-if TYPE_CHECKING:  # it knows the store, which the first frame does not wait for
+if TYPE_CHECKING:  # it imports the store, for which the first frame need not wait
     from neuron_top.views.runs import RunRow
 
 _TEXT = 23
@@ -79,7 +79,7 @@ def _when(row: RunRow, now: float) -> str:
     if row.state is JobState.RUNNING:
         return f"for {whole_seconds_text(max(0.0, now - row.started))}" if row.started is not None else ""
     end = row.finished
-    if end is None and row.started is not None and row.seconds is not None:  # cut off: when it was last written
+    if end is None and row.started is not None and row.seconds is not None:  # cut off: use the time of the last write
         end = row.started + row.seconds
     return f"{whole_seconds_text(max(0.0, now - end))} ago" if end is not None else ""
 

@@ -52,7 +52,7 @@ class AlertsPage(DetailPage, inherit_bindings=False):
         return next((alert for alert in self._shown if alert.key == self._chosen), None)
 
     def offers(self, action: str) -> bool:
-        """The keys for an alert are offered only where there is one."""
+        """Whether the keys for an alert are offered: only if there is one."""
         return action not in ("mute", "acknowledge") or bool(self._shown)
 
     def show(self, view: tuple[str, tuple[Alert, ...], float, float] | None) -> None:
@@ -78,11 +78,11 @@ class AlertsPage(DetailPage, inherit_bindings=False):
         self.page.show(lambda theme, width: alert_page(theme, view, width))
 
     def action_acknowledge(self) -> None:
-        """Acknowledge the alert under the cursor, or take that back."""
+        """Acknowledge the alert under the cursor, or undo that."""
         self._do(AlertAct.ACKNOWLEDGE, self._listed.acknowledged, "acknowledged: it no longer counts")
 
     def action_mute(self) -> None:
-        """Mute the alert under the cursor for this job, or take that back."""
+        """Mute the alert under the cursor for this job, or undo that."""
         self._do(AlertAct.MUTE, self._listed.muted, "muted for this job")
 
     def _do(self, act: AlertAct, done: tuple[Alert, ...], words: str) -> None:

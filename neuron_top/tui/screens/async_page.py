@@ -1,4 +1,4 @@
-"""Answers that a thread reads from disks: a page that shows one, and the query of a page why its graph missed."""
+"""A page that shows what a thread reads from disks, and the lookup of why a page's graph missed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AsyncPage(DetailPage):
         self.show(answer)
 
     def action_open(self) -> None:
-        """Open what lies below the page, if something does."""
+        """Open the next page below this one, if there is one."""
         if self._below is not None:
             self.host.open(self._below())
 
@@ -58,7 +58,7 @@ class AsyncPage(DetailPage):
 
 
 class MissLookup:
-    """Asks the caches why a graph missed, for the page in front of which it stands."""
+    """Asks the caches, for a page, why its graph missed."""
 
     def __init__(self, page: DetailPage, answered: Callable[[], None]) -> None:
         """`answered` is called when `explanation` has come."""
@@ -66,7 +66,7 @@ class MissLookup:
         self.explanation: MissExplanation | None = None
 
     def start(self, query: MissQuery) -> None:
-        """Ask, in a thread."""
+        """Ask in a thread."""
         self._page.notice("reading the cache…")
         self._page.run_worker(partial(self._look_up, query), thread=True)
 

@@ -1,8 +1,8 @@
-"""What all screens share: header, tabs, body, key bar, filter; and how a screen is painted.
+"""Base of all screens: header, tabs, body, key bar, filter; and how a screen is painted.
 
-A screen is painted once for each change, and only where its lines are. Textual paints a screen that is switched to
-before it has anything to show, paints it twice when both its layout and a line have changed, fills what lies under the
-widgets, and works out styles anew whenever it comes to the front. On a screen of 160×48 each of these costs some
+A screen is painted once for each change, and only where its lines are. Textual itself paints a screen that is switched
+to before it has anything to show, paints it twice if both its layout and a line have changed, fills the area under the
+widgets, and computes styles again whenever a screen comes to the front. On a screen of 160×48 each of these costs some
 milliseconds of the fifty in which a key is to be answered.
 """
 
@@ -30,7 +30,7 @@ from neuron_top.tui.widgets.page import LineClicked
 from neuron_top.views.model import Run
 from neuron_top.views.overview import Overview
 
-if TYPE_CHECKING:  # its module is a slow import: it comes with the first filter
+if TYPE_CHECKING:  # slow to import, so it is imported with the first filter
     from neuron_top.tui.widgets.prompt import FilterInput, Prompt
 
 
@@ -50,7 +50,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     """What can be typed into its filter; empty for a screen without one."""
     AUTO_FOCUS = ""
     may_leave = True
-    """Whether the keys of other screens leave this one."""
+    """Whether keys of other screens switch away from this one."""
     prompt: Prompt | None = None
     """The line that asks for a text, once one was needed."""
     filter_input: FilterInput | None = None
@@ -81,7 +81,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         return view
 
     def offers(self, action: str) -> bool:
-        """Whether an action of this screen has something to act on now; the key bar leaves out the others."""
+        """Whether an action of this screen can do something now; the key bar leaves out the others."""
         return True
 
     def show(self, view: Any) -> None:
@@ -96,9 +96,9 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         yield KeyBar(self.NAME)
 
     def arrive(self) -> None:
-        """The screen is in front and laid out: draw it and send it."""
+        """Draw and send the screen, once it is in front and laid out."""
         if self.is_current:
-            for keys in self.query(KeyBar):  # a pause or another feed may have changed what they do
+            for keys in self.query(KeyBar):  # a pause or another feed may have changed which keys have an effect
                 keys.redraw()
             self.host.draw()
             self.host.arrived()
@@ -121,8 +121,8 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     # Keys that every screen has
 
     def action_back(self) -> None:
-        """Undo what was done to this screen last: a question, the filter, marks, the cursor; one at a time. Else go to
-        the overview, else leave a replay."""
+        """Undo one thing that was done to this screen: a question, the filter, marks, the cursor. If there is none, go
+        to the overview, or leave a replay."""
         if self.prompt is not None and self.prompt.close():
             return
         if self.close_filter() or self.clear_marks() or self.clear_cursor():
@@ -161,7 +161,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             self.host.show_log_line(*position)
 
     def show_log_at(self, moment: float | None) -> bool:
-        """Show the log at a moment; False where none is meant."""
+        """Show the log at a moment; False if there is none."""
         if moment is None:
             return False
         from neuron_top.views.moments import place_at
@@ -192,9 +192,8 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     # Filter
 
     async def action_filter(self) -> None:
-        """Open the filter; in the filter itself the key is a character: an expression stands between two of them.
-
-        It goes to the line as any other character does: letters that were typed before it may still be on their way.
+        """Open the filter; in the filter itself the key is a character, as an expression stands between two slashes. It
+        is passed to the line like any other character, since letters typed before it may still be queued.
         """
         if self.focused is not None and self.focused in (self.prompt, self.filter_input):
             raise SkipAction
@@ -243,9 +242,9 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     # Painting
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """Switched to: show what is so now, at once, because a key asked for it; after the layout, which comes next.
+        """Show the current view at once after a switch, because a key asked for it; right after the layout.
 
-        Styles follow from the style sheet alone; a new theme has them worked out when it comes.
+        Styles depend only on the style sheet, so they are computed again only for a new theme.
         """
         event.refresh_styles = False
         if self.app.is_running:

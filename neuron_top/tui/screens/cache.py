@@ -139,10 +139,10 @@ class CacheScreen(TableScreen):
     # The tree
 
     def _show_rows(self) -> None:
-        """Heads and the entries that are not folded; everything that matches while a filter holds.
+        """Show heads and the entries that are not folded; with a filter, everything that matches.
 
-        Among entries those that are no hits come first: of fifty thousand, these are what somebody looks for. Then the
-        largest, as on the web: in the order in which a disk lists them, a new entry came in anywhere.
+        Entries that are no hits come first, as people look for these among fifty thousand; then the largest, as on the
+        web. In the order of the disk a new entry could appear anywhere.
         """
         entries = sorted(self._view.rows, key=lambda row: (row.state in HITS, -row.bytes, row.module))
         rows: list[Item] = list(entries)
@@ -185,7 +185,7 @@ class CacheScreen(TableScreen):
         self._flat = not self._flat
         column = self.table.sorted_by
         if column is not None and self._columns()[column].least == NEVER:
-            self.table.sort(None)  # a tree does not show the column that the rows were sorted by
+            self.table.sort(None)  # a tree does not have the column that the rows were sorted by
         self._show_rows()
 
     def action_fold_all(self) -> None:
@@ -240,7 +240,7 @@ class CacheScreen(TableScreen):
         self._show_totals()
 
     def _mark(self, rows: Iterable[EntryRow]) -> None:
-        """Mark them all; take the marks off if all have one."""
+        """Mark all; if all are marked, remove the marks."""
         chosen = {row.key: row for row in rows}
         if chosen.keys() <= self.marked.keys():
             self.marked = {key: row for key, row in self.marked.items() if key not in chosen}
@@ -248,7 +248,7 @@ class CacheScreen(TableScreen):
             self.marked.update(chosen)
 
     def _entries_of(self, row: Item) -> list[EntryRow]:
-        """An entry itself; of a head, the entries that the filter keeps."""
+        """The entry itself, or the entries below a head that the filter keeps."""
         if isinstance(row, EntryRow):
             return [row]
         return [each for each in self._matching if head_key(each) == row.key]
@@ -332,7 +332,7 @@ class CacheScreen(TableScreen):
         await self.ask(hint, self.host.settings.cache_min_free, partial(self.actions.make_room, largest_first))
 
     async def action_bring_back(self) -> None:
-        """Ask which plan's files are to come back from the trash; the question goes where nothing is there."""
+        """Ask which plan's files to restore from the trash; the question is closed if there are none."""
         if self.actions.refuses():
             return
         await self.ask(TRASH_HINT, "", partial(self.actions.undo_plan, self.roots_shown()))
@@ -365,7 +365,7 @@ class CacheScreen(TableScreen):
         return list(self.marked.values()) or (self._entries_of(current) if current is not None else [])
 
     def roots_shown(self) -> list[str]:
-        """The roots that are there: one that was emptied has a trash, too."""
+        """The existing roots, including emptied ones, which may have a trash."""
         there = {path for path, _origin, exists in self._view.roots if exists}
         return sorted(there | {row.root for row in self._view.rows})
 

@@ -1,4 +1,4 @@
-"""What the keys of the cache screen do to entries: plan, confirm on a page of its own, pin, undo."""
+"""Actions of the cache screen's keys on entries: plan, confirm on a page of its own, pin, undo."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class CacheActions:
         self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans), again)
 
     def make_room(self, roots: Sequence[str], amount: str) -> None:
-        """Plan to evict until so much of the caches' disks is free; a disk's first cache gives first."""
+        """Plan to evict until this much of the caches' disks is free; a disk's first cache is used first."""
         if self.refuses():
             return
         if not roots:
@@ -93,7 +93,7 @@ class CacheActions:
     def _show_plans(self, plans: Sequence[Plan], plan_exclusive: Callable[[], None] | None) -> None:
         again = partial(self._in_thread, plan_exclusive) if plan_exclusive is not None else None
         executions = [PlanExecution(plan=plan) for plan in plans]
-        self._screen.notice("")  # the planning is over
+        self._screen.notice("")  # remove the notice about planning
         self._screen.host.open(PlanPage(executions, self._screen.host.services.caches, self._executed, again))
 
     def _executed(self, execution: PlanExecution) -> None:
@@ -119,7 +119,7 @@ class CacheActions:
             self._screen.notice(NOTHING_SELECTED)
 
     def undo(self) -> None:
-        """Name the newest plan that can be undone; the second press undoes it."""
+        """Show the newest plan that can be undone; the second press undoes it."""
         if self.refuses():
             return
         roots = sorted({row.root for row in self._selected()}) or list(self._roots())
@@ -141,7 +141,7 @@ class CacheActions:
         self._notice(f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}")
 
     def look_for_trash(self, roots: Sequence[str], found: Callable[[Sequence[PlanHistory]], None]) -> None:
-        """Read in a thread which plans can be undone, and hand them over."""
+        """Read in a thread which plans can be undone, and pass them on."""
 
         def look() -> None:
             self._screen.app.call_from_thread(found, self._screen.host.services.caches.trash(roots))
@@ -167,7 +167,7 @@ class CacheActions:
         self._changed(f"plan {plan} undone: {text}")
 
     def refuses(self) -> bool:
-        """Whether changes are forbidden here; shows the reason."""
+        """Whether changes are forbidden here; if so, shows the reason."""
         if self._screen.host.settings.read_only:
             self._screen.notice(READ_ONLY)
             return True

@@ -75,7 +75,7 @@ def _lines(theme: Theme, view: Comparison | str, width: int) -> list[Strip]:
 
 ROWS = 12
 SEVERAL = "*"
-"""Where curves run through the same cell: a letter would hide the others."""
+"""Marks a cell with several curves, as a letter would hide the others."""
 _HUES = tuple(Hue)
 
 
@@ -87,7 +87,7 @@ def overlay_page(read: Callable[[], tuple[OverlaidRun, ...]]) -> AsyncPage:
 
 
 def overlay_lines(theme: Theme, view: Sequence[OverlaidRun] | str, width: int) -> list[Strip]:
-    """Who is who, then loss and throughput by step."""
+    """The letter of each recording, then loss and throughput by step."""
     strips = [rule(theme, width, "Recordings over one axis", "esc goes back")]
     if isinstance(view, str):
         return [*strips, Line(theme, width).gap(2).put(view, theme.quiet).strip()]
@@ -142,5 +142,5 @@ def _panel(theme: Theme, title: str, curves: Sequence[Sequence[StepValue]], widt
 
 
 def _at(index: int, value: StepValue) -> int:
-    """Where a value is drawn: at its step, else at its index in the log."""
+    """The position of a value: its step, else its index in the log."""
     return value.step if value.step is not None else index

@@ -31,7 +31,7 @@ ORDERS = (("active", "State", False), ("slowest", "Time", True), ("largest", "Ar
 """Which graphs come first, by the column that decides."""
 
 LEAST_ROWS = 6
-"""Lines that the table keeps in a small window, its head with them: what stands below has the rest."""
+"""Lines that the table keeps in a small window, including its head; the panels below get the rest."""
 
 
 class TimelineWidget(RenderWidget):
@@ -41,7 +41,7 @@ class TimelineWidget(RenderWidget):
         super().__init__("timeline", timeline_panel.timeline_panel, timeline_panel.timeline_lines)
 
     def on_click(self, event: events.Click) -> None:
-        """Go to what was printed then."""
+        """Open the log at the clicked time."""
         screen = self.screen
         if self.view is not None and event.y > 0 and isinstance(screen, CompileScreen):
             screen.show_log_at(timeline_panel.moment_at(self.view, event.x, self.size.width))
@@ -73,7 +73,7 @@ class CompileScreen(TableScreen):
         return graph_table(run, now, self.host.estimator), cache_card(run), lanes, torch_view(run, now)
 
     def show(self, view: Any) -> None:
-        """Hand them on."""
+        """Pass the view to the widgets."""
         table, cache, times, frames = view
         card = self.query_one("#card", RenderWidget).show((table.card, cache))
         self.table.nothing = NO_GRAPH if table.card.over else NO_GRAPH_YET

@@ -30,7 +30,7 @@ from neuron_top.views.model import Run
 from neuron_top.views.welcome import NO_CORE, NO_CORE_YET
 
 LEAST_TABLE = 12
-"""Lines that a map leaves to the host, the table and the bottom line."""
+"""Lines that the device map leaves for the host, the table and the bottom line."""
 
 
 class CoresScreen(TableScreen):
@@ -75,7 +75,7 @@ class CoresScreen(TableScreen):
         return core_table(run, now)
 
     def show(self, view: Any) -> None:
-        """Hand it on."""
+        """Pass the view to the widgets."""
         self._view = view
         cores = _cores(view)
         self.query_one("#host", RenderWidget).show(view)
@@ -88,7 +88,7 @@ class CoresScreen(TableScreen):
         self.table.show(core_rows.items(view, legend_kinds(cores), memory_scale(cores), self._folded, grouped))
 
     def _device_map(self, view: CoreTable, cores: list[CoreRow]) -> tuple[DeviceMap, int, int] | None:
-        """By device, with the room there is beside the table; None where a line per core says the same."""
+        """The cores by device, in the room that the table leaves; None if a line per core shows the same."""
         if len(cores) <= MANY:
             return None
         return view.devices(self._metric), self.size.width, max(3, self.size.height - LEAST_TABLE)
@@ -153,7 +153,7 @@ def core_detail(key: str) -> DetailPage:
 
 
 def rank_query(row: CoreRow) -> str:
-    """What finds the lines of the rank on a core; "" when none is known."""
+    """The filter for the log lines of the rank on a core; "" if the rank is unknown."""
     return f"rank:{row.rank}" if row.rank is not None else ""
 
 

@@ -56,7 +56,7 @@ class DetailPage(LiveScreen):
         return self._read(run, now)
 
     def show(self, view: Any) -> None:
-        """Draw it anew; the scroll position stays."""
+        """Draw the page again; the scroll position stays."""
         self._view = view = self._complete(view) if view is not None else None
         if view is None:
             self.page.show(lambda theme, width: [Line(theme, width).put(self._gone, theme.quiet).strip()])

@@ -74,7 +74,7 @@ class FleetScreen(TableScreen):
         return self.query_one("#nodes", Table)
 
     def read(self, run: Run, now: float) -> None:
-        """Nothing of the run: the fleet is in the database."""
+        """Return None, as the fleet is read from the database."""
 
     def show(self, view: Any) -> None:
         """Does nothing: the page does not depend on the run."""
@@ -171,7 +171,7 @@ class FleetScreen(TableScreen):
 
     @property
     def _job(self) -> str | None:
-        """Whose nodes are looked at: that of the row under the cursor."""
+        """The job of the row under the cursor."""
         row = self.table.order.current
         return row.job if row is not None else None
 
@@ -181,7 +181,7 @@ class FleetScreen(TableScreen):
         self.host.open(rank_steps.fleet_page(find))
 
     def action_phases(self) -> None:
-        """What the nodes of that job did from when to when."""
+        """The phases of the nodes of that job."""
         find, job = self.host.services.fleet.phases, self._job
         failed = "Phases cannot be shown"
         self.host.open(PolledPage(lambda page: find(job), phase_lines, waiting="asking the database…", failed=failed))

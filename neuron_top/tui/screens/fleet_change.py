@@ -1,4 +1,4 @@
-"""A change on nodes of the fleet: one plan with the sum and what each node leaves alone, one confirmation, undo."""
+"""A change on nodes of the fleet: one plan with the sum and what each node skips, one confirmation, undo."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Choice(NamedTuple):
     text: str
     act: Callable[[], None]
     word: str = ""
-    """What must be typed before."""
+    """The word that must be typed before."""
 
 
 class FleetChangePage(LiveScreen):
@@ -109,7 +109,7 @@ class FleetChangePage(LiveScreen):
                 self._poller.start()
             self._problem = ""
             if self.plan is None or len(self.plan.planned) != len(result.planned):
-                self.chosen, self.typed = 0, ""  # what is confirmed is what is seen
+                self.chosen, self.typed = 0, ""  # only what is on the screen can be confirmed
             self.plan = result
         self._redraw()
 
@@ -167,7 +167,7 @@ class FleetChangePage(LiveScreen):
         self._redraw()
 
     def action_back(self) -> None:
-        """Close. What no node was told to do is taken back; what was confirmed goes on."""
+        """Close. A change that was not confirmed is withdrawn; a confirmed one goes on."""
         if self.plan is not None and is_question(self.plan):
             self._take_back()
         else:
@@ -209,7 +209,7 @@ class FleetChangePage(LiveScreen):
         self._redraw()
 
     def copied(self) -> str:
-        """The whole as text."""
+        """The whole page as text."""
         return self.query_one(Page).text
 
     # Drawing

@@ -56,7 +56,7 @@ class _Cores:
             core = self._core
             found = self._fleet.core(self._node, core)
             self._count = max(1, found.cores)
-            if core == self._core:  # no key was pressed meanwhile
+            if core == self._core:  # no key has changed the core meanwhile
                 return found
 
     def turn(self, by: int) -> str:
@@ -79,13 +79,13 @@ class NodeLogsPage(LogsScreen):
         yield LogView(lambda: self._logs)
 
     def on_mount(self) -> None:
-        """Look for newer lines again and again, and for what was asked for."""
+        """Poll for newer lines, and for pages that were requested."""
         self.set_interval(RENEW_SECONDS, self._renew)
 
     def _renew(self) -> None:
         if self.is_current and not (self.host.paused and self.log_view.lines):
             if not (self.log_view.lines or self.log_view.filtered):
-                self.log_view.follow()  # what was asked for came too late, or not at all
+                self.log_view.follow()  # the requested page came too late, or not at all
             self.log_view.renew()
             self.log_view.redraw()
 

@@ -27,7 +27,7 @@ TYPED = {
     SOURCE: "Source of a pull: s3://bucket/prefix, or a folder that the nodes see",
     ROOT: "Cache; empty: the one in force on each node",
 }
-"""Fields that are typed into, with what stands above them."""
+"""Input fields, with their titles."""
 PULL = "pull"
 
 
@@ -43,7 +43,7 @@ class FleetRequestPage(LiveScreen):
     ]  # fmt: skip
 
     def __init__(self, nodes: Sequence[str], modules: Sequence[str] = ()) -> None:
-        """What the fields hold at first."""
+        """The arguments are the initial values of the fields."""
         super().__init__()
         self._first = {NODES: ",".join(nodes), MODULES: " ".join(modules)}
         self._names = tuple(FLEET_ACTIONS)
@@ -76,7 +76,7 @@ class FleetRequestPage(LiveScreen):
 
     @property
     def request(self) -> FleetRequest:
-        """What the form says."""
+        """The request by the fields of the form."""
         return FleetRequest(
             action=self.action,
             modules=tuple(self._typed(MODULES).replace(",", " ").split()),

@@ -30,10 +30,10 @@ class ShownGraph(NamedTuple):
 
     key: str
     page: GraphPage | None
-    """What the run knows of it."""
+    """The graph as the run knows it."""
     lines: Sequence[LogLine]
     entries: Sequence[EntryRow] | None
-    """Where it lies in caches; None until they were read."""
+    """Its entries in caches; None until they were read."""
     why: MissExplanation | None
 
 

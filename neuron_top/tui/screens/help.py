@@ -23,7 +23,7 @@ from neuron_top.views.words import TERMS, entry_state_words, graph_state_words
 _KEY_CELLS = 10
 """Cells of a key, in front of its text."""
 _WORD_CELLS = 20
-"""Of a word, in front of its meaning."""
+"""Cells of a word, in front of its meaning."""
 
 
 class HelpPage(DetailPage):
@@ -40,10 +40,10 @@ class HelpPage(DetailPage):
         yield Page(lambda theme, width: help_lines(theme, width, self._screen_name))
 
     def update(self, header: Any, view: Any) -> None:
-        """Nothing changes while the page is open."""
+        """Does nothing, as the page does not change while it is open."""
 
     def notice(self, text: str) -> None:
-        """There is no bottom line to show it on."""
+        """Does nothing, as there is no bottom line."""
 
 
 def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
@@ -66,7 +66,7 @@ def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
 
 
 def _sections(title: str, keys: Sequence[Key]) -> Iterator[tuple[str, list[Key]]]:
-    """What only some screens have comes first: it is what a person opens the page of a screen for."""
+    """The sections; keys that only some screens have come first, as these are what a person looks for."""
     shared = {key for key in keys if key.screens == MOVING}
     everywhere = {key for key in keys if key.screens == EVERYWHERE or key.action.startswith("app.")}
     for heading, rows in (
@@ -84,7 +84,7 @@ def _key_lines(theme: Theme, width: int, keys: Sequence[Key]) -> Iterator[Strip]
     size = width // columns
     rows = [row for key in keys for row in _key_rows(key, size)]
     half = -(-len(rows) // columns)
-    while half < len(rows) and not rows[half][0]:  # a text is not torn in two
+    while half < len(rows) and not rows[half][0]:  # do not split one text between the columns
         half += 1
     for left, right in zip_longest(rows[:half], rows[half:], fillvalue=("", "")):
         line = Line(theme, width)

@@ -54,7 +54,7 @@ class Shown(NamedTuple):
 
 
 RECENT_PERIOD = 3.0
-"""Seconds between two looks at the recordings while nothing runs."""
+"""Seconds between two reads of the recordings while nothing runs."""
 MOST_GRAPHS, MOST_RANKS = 12, 8
 """Lines of the slowest graphs, and of ranks."""
 Draw = Callable[[Theme, Shown, int, int], Sequence[Strip]]
@@ -100,7 +100,7 @@ class DetailsDrawn:
 def _alerts(theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Strip]:
     view = shown.view
     others = alerts_besides_failure(view)
-    above = len(view.alerts) - len(others)  # the first panel shows them with the reason of the failure
+    above = len(view.alerts) - len(others)  # the panel of the reason shows these
     return alerts.alerts_panel(
         theme, others, view.now, width, height, view.alerts_handled, above, until=view.header.until
     )
@@ -229,14 +229,14 @@ class Board(Container):
         return self._arranged
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """What shows between the panels; Textual would work it out line by line."""
+        """Blank lines for the gaps between the panels, which Textual would compute line by line."""
         return [Strip.blank(crop.width, host_of(self).render_theme.text)] * crop.height
 
     def place(self, requests: dict[str, SizeRequest], main: Sequence[str]) -> None:
         """Place the panels anew when what they need, or which matter most, has changed."""
         if (requests, main) != (self._arranged.requests, self._arranged.main):
             self._arranged.requests, self._arranged.main = requests, main
-            self.children[0].refresh(layout=True)  # from a child: Textual forgets the arrangement of its ancestors
+            self.children[0].refresh(layout=True)  # a child's refresh clears the layout of its ancestors
 
 
 class OverviewScreen(LiveScreen):
@@ -313,8 +313,7 @@ class OverviewScreen(LiveScreen):
 
 
 class RarelyRead:
-    """Reads a costly view again only after twenty times as long as the last reading took; for a small run, each
-    time."""
+    """Reads a costly view again only after twenty times the duration of the last read; for a small run, each time."""
 
     def __init__(self, read: Callable[[Run, float], Details]) -> None:
         self._read = read
@@ -334,7 +333,7 @@ class RarelyRead:
 
 
 def last_line_text(header: Header) -> str:
-    """When the last line was, of a log that has been silent for long; "" while it may well go on."""
+    """When the last line of a log came that has been silent for long; "" while it may still go on."""
     if header.silent is None or header.last_line is None:
         return ""
     return f"last line {datetime.fromtimestamp(header.last_line).astimezone():%Y-%m-%d %H:%M:%S}"

@@ -32,7 +32,7 @@ from neuron_top.views.plan import LineKind, PlanLine, title_of
 from neuron_top.views.plan_sentences import progress_parts, refusal_text
 
 _PROGRESS_STEPS = 64
-"""The progress is drawn again after so many steps."""
+"""The progress is drawn again after this many steps."""
 
 
 class PlanPage(LiveScreen):
@@ -92,7 +92,7 @@ class PlanPage(LiveScreen):
 
     @property
     def is_question(self) -> bool:
-        """Whether it is still to be decided what is done."""
+        """Whether the person still has to decide."""
         return self.execution.state is PlanState.PLANNED
 
     @property
@@ -102,7 +102,7 @@ class PlanPage(LiveScreen):
 
     @property
     def can_act(self) -> bool:
-        """Whether there is anything to do, and nothing forbids it."""
+        """Whether there is anything to do that is not refused."""
         return bool(self.choices)
 
     @property
@@ -144,7 +144,7 @@ class PlanPage(LiveScreen):
             self._begin(self.execution)
 
     def _answer(self) -> None:
-        """One forced lock: the word removes it, enter alone skips it; after the last, what was confirmed is done."""
+        """Answer for one forced lock: the word removes it, enter alone skips it; after the last, execute the plan."""
         word = self.execution.typed
         if self.typed not in ("", word):
             self.notice(f"type {word} to remove this lock, or nothing to skip it")
@@ -202,7 +202,7 @@ class PlanPage(LiveScreen):
     # Executing
 
     def _begin(self, execution: PlanExecution) -> None:
-        self.notice("")  # what was to be typed first
+        self.notice("")  # remove the notice about the word to type
         execution.confirm(execution.typed)
         self.execution = execution
         self._redraw()
@@ -214,7 +214,7 @@ class PlanPage(LiveScreen):
             self.app.call_from_thread(self._finished)
 
     def _moved(self) -> None:
-        """The execution went on: draw the first, the last and every so many steps, and whatever has details."""
+        """Draw the progress of the execution: the first, the last and every few steps, and each that has details."""
         progress = self.execution.progress
         if progress is None:
             return

@@ -1,4 +1,4 @@
-"""A page that is asked for again and again, in a thread, as long as it is open."""
+"""A page that is read again and again, in a thread, as long as it is open."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Poller(Generic[Rows]):
             self._screen.run_worker(self._run, thread=True, exclusive=True, group="poll")
 
     def read_again(self) -> None:
-        """Read as soon as the screen is in front: an action has changed what it shows."""
+        """Read as soon as the screen is in front, because an action has changed what it shows."""
         self._is_stale = True
         self.poll()
 

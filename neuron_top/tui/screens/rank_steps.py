@@ -12,7 +12,7 @@ from neuron_top.views.rank_steps import StepMap, series_of_run, step_map
 
 
 class RunSteps(DetailPage):
-    """Of the run."""
+    """Rank steps of the shown run."""
 
     def __init__(self) -> None:
         super().__init__(self._map, rank_steps_lines, "")
@@ -23,7 +23,7 @@ class RunSteps(DetailPage):
 
 
 def fleet_page(find: Callable[..., StepMap]) -> PolledPage:
-    """Of a job: `find` takes how many rows and columns there is room for."""
+    """The page of a job of the fleet: `find` gets the number of rows and columns for which there is room."""
 
     def ask(page: PolledPage) -> StepMap:
         rows, columns = _room(page)

@@ -80,7 +80,7 @@ COLUMNS = (
 
 
 def filter_text(row: RunRow) -> str:
-    """What a filter looks at, and what `y` copies."""
+    """The text for filters, and for copying with `y`."""
     labels = " ".join((*row.tags, row.note, "starred" if row.starred else ""))
     return f"{row.id} {_name(row)} {row.state_text} {row.reason} {labels} {' '.join(row.command)}"
 
@@ -151,7 +151,7 @@ class RunsScreen(TableScreen):
         return self.query_one("#runs", Table)
 
     def read(self, run: Run, now: float) -> None:
-        """Nothing of the run: recordings come from the library."""
+        """Return None, as recordings come from the store."""
 
     def show(self, view: Any) -> None:
         """Does nothing: the page does not depend on the run."""

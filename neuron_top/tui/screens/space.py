@@ -18,7 +18,7 @@ from neuron_top.views.growth import Growth, growth
 from neuron_top.views.reclaim import Reclaim, reclaimable
 
 _LEAST_SHARE = 0.001
-"""Less would be printed as nothing."""
+"""Smaller amounts would be printed as 0."""
 _BEHIND_TITLE = 86
 """Cells for what stands behind the title of what could be removed."""
 
@@ -78,7 +78,7 @@ def _root_lines(theme: Theme, root: str, size: int, view: Space, width: int) -> 
 
 
 def _whole(line: Line, text: str, style: Style, column: int = 14) -> list[Strip]:
-    """The line with a text behind it, which has lines of its own where it would be cut."""
+    """The line followed by a text; the text goes on lines of its own if it would be cut."""
     if cells_in(text) + 2 <= line.left:
         return [line.gap(2).put(text, style).strip()]
     return [line.strip(), *paragraph(line.theme, text, line.width, style, left=column)]
@@ -96,7 +96,7 @@ def _growth_lines(theme: Theme, found: list[Growth], width: int) -> list[Strip]:
 
 
 def _trash_lines(theme: Theme, view: Space, width: int) -> list[Strip]:
-    """What plans took away and can be brought back, newest first."""
+    """The plans whose files can be restored, newest first."""
     strips = [
         Line(theme, width).strip(),
         rule(theme, width, "Trash", "Z on the Cache screen brings a plan's files back"),

@@ -97,7 +97,7 @@ def _changes(before: list[Strip], after: list[Strip], width: int) -> Iterator[Re
 
 
 def _changed_until(old: Strip, new: Strip, width: int) -> int:
-    """How many cells of a line must be sent: what is equal at its end stays."""
+    """How many cells of a line must be sent; an equal end is not sent again."""
     end = width
     for was, now in zip(reversed(list(old)), reversed(list(new)), strict=False):
         if was != now:

@@ -25,7 +25,7 @@ SEARCH_SECONDS = 0.01
 
 
 class JumpEnd(Enum):
-    """How a jump ended that did not simply find the next line."""
+    """The end of a jump that did not simply find the next line."""
 
     AROUND = auto()
     """To a line that was reached from the other end of the log."""
@@ -39,7 +39,7 @@ class LogView(Lines, can_focus=True):
     """All sources, or one, as they came; beyond what is kept of them, in the order of their clocks."""
 
     def __init__(self, feed: Callable[[], Reads]) -> None:
-        """`feed` is asked anew for every window: a recording may be played in between."""
+        """`feed` is called again for every window, as a recording may be played in between."""
         super().__init__(id="logview")
         self._feed = feed
         self._window = LogWindow(feed())
@@ -61,12 +61,12 @@ class LogView(Lines, can_focus=True):
 
     @property
     def lines(self) -> list[LogLine]:
-        """What the window holds."""
+        """The lines in the window."""
         return self._window.lines
 
     @property
     def rows(self) -> list[LogRow[LogLine]]:
-        """What the window holds, arranged."""
+        """The lines in the window, arranged as rows."""
         return self._arrange().rows
 
     def _arrange(self) -> LogRows[LogLine]:
@@ -165,7 +165,7 @@ class LogView(Lines, can_focus=True):
         return "No log lines yet: the output of a job under neurontop run, or of the files named to neurontop watch."
 
     def hold(self) -> None:
-        """Stand still, with the cursor on the last line."""
+        """Stop following, with the cursor on the last line."""
         if self.following:
             self.following = False
             self._take_tail()
@@ -305,7 +305,7 @@ class LogView(Lines, can_focus=True):
                 tell(JumpEnd.NONE)
 
         def look_at_hand() -> None:
-            # Lines of another machine, or of a log that is gone, cannot be read again: the window is all there is.
+            # Lines of another machine, or of a log that is gone, cannot be read again: only the window is left.
             every = range(len(self.rows))
             found = self._first_row(least, every if by > 0 else reversed(every))
             if found is not None:
@@ -331,7 +331,7 @@ class LogView(Lines, can_focus=True):
     def _search_on(
         self, search: Search, arrive: Callable[[Search, LogLine], object], missing: Callable[[], None]
     ) -> None:
-        if self._search is not search:  # something else was asked for meanwhile
+        if self._search is not search:  # another search was started meanwhile
             return
         line = search.step()
         if not search.ended:
@@ -366,7 +366,7 @@ class LogView(Lines, can_focus=True):
             self._fill()
 
     def _fill(self) -> None:
-        """Older lines that match, until the screen is full: what is at hand held too few."""
+        """Read older matching lines until the screen is full, as the lines in memory have too few."""
         window = self._window
         if not window.query or len(self.rows) >= self.room or window.at_start:
             self._filling = False

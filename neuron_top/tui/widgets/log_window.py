@@ -17,17 +17,17 @@ from neuron_top.services.feeds import LineLevel, LogChain, LogLine, LogPage, Log
 
 TAIL_LINES = 5000
 NEAR_LINES = 1000
-"""What a window that stands still begins with: five thousand lines take as long as a key may take to be answered."""
+"""Initial lines of a window that does not follow: five thousand take as long as a key press may take."""
 PAGE_LINES = 200
 MOST_LINES = 8000
 FILTER_SECONDS = 0.05
 """For the lines at hand; a filter that needs longer goes on through the files, a page at a time."""
 FAR = sys.maxsize
-"""An offset behind the end of any file."""
+"""An offset after the end of any file."""
 
 
 class Reads(Protocol):
-    """What a window needs of a feed."""
+    """The methods of a feed that a window needs."""
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The newest lines."""
@@ -113,7 +113,7 @@ class LogWindow:
         )
 
     def _settle(self) -> None:
-        """Rotated meanwhile: what is held is in other files now, and what follows it in those that came after."""
+        """Adapt to a rotation: the lines in the window are in other files now, and later ones in newer files."""
         by_source: dict[str, list[LogLine]] = {}
         for line in self.lines:
             by_source.setdefault(line.source, []).append(line)
@@ -147,7 +147,7 @@ class LogWindow:
         return len(page.lines)
 
     def _take_kept(self) -> int:
-        """What the feed still keeps of older lines; a log that cannot be read again has no others."""
+        """Take older lines that the feed still keeps; a log that cannot be read again has no others."""
         if self._deep or self.query or not self.lines:
             return 0
         self._deep = True

@@ -1,7 +1,7 @@
-"""Which rows stand where: sort, filter and cursor of a table, apart from how it is drawn.
+"""Order of a table's rows: sort, filter and cursor, independent of drawing.
 
-Rows keep their place while the eye is on them: as long as a row is chosen, the order stays as it is, new rows come in
-at the end (of their group, in a tree), and the cursor stays with its row, not with its line. Letting go (escape)
+Rows keep their place while a person looks at them: as long as a row is chosen, the order stays as it is, new rows come
+in at the end (of their group, in a tree), and the cursor stays with its row, not with its line. Letting go (escape)
 sorts again.
 """
 
@@ -88,7 +88,7 @@ class Order(Generic[Row]):
             self.chosen = self._placed[max(0, min(index, len(self._placed) - 1))]
 
     def release(self) -> bool:
-        """Let go of the chosen row and sort again; False when none was chosen."""
+        """Clear the chosen row and sort again; False if none was chosen."""
         if self.chosen is None:
             return False
         self.chosen = None

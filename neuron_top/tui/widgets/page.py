@@ -14,7 +14,7 @@ from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import counted
 
 _LEAST_ROWS = 6
-"""A page with fewer has no line to spare."""
+"""Pages with fewer lines have none to spare."""
 
 
 class LineClicked(Message):
@@ -35,7 +35,7 @@ class Page(Lines):
         self._count = 0
 
     def show(self, lines: Callable[[Theme, int], Sequence[Strip]]) -> None:
-        """Other lines; the place stays."""
+        """Show other lines; the scroll position stays."""
         self._lines = lines
         self.redraw()
 

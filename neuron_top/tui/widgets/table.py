@@ -19,11 +19,11 @@ from neuron_top.tui.widgets.order import Order
 Row = TypeVar("Row")
 Cell = Sequence[tuple[str, Style]]
 _LEAST_ROWS = 6
-"""A table of fewer lines has no room for one about the chosen row."""
+"""Tables with fewer lines have no room for a line about the chosen row."""
 
 
 NEVER = 1_000_000
-"""The `least` of a column that is not shown at all now: a table width that no terminal has."""
+"""The `least` of a column that is not shown now: a width that no terminal has."""
 
 
 class Column(NamedTuple):
