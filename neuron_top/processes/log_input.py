@@ -69,8 +69,9 @@ def quiet(remark: str) -> None:
 
 
 def portions(name: str, notify: Notify, standard_input: IO[bytes] | None = None) -> Iterator[bytes]:
-    """The bytes of a log, a megabyte at a time; `-` is `standard_input`. `notify`: takes remarks for the person. Raises
-    UsageError, with name and reason, if it cannot be read.
+    """The bytes of a log, a megabyte at a time; `-` is `standard_input`.
+
+    `notify`: takes remarks for the person. Raises UsageError, with name and reason, if it cannot be read.
     """
     try:
         with _opened(name, notify, standard_input) as file:

@@ -20,7 +20,7 @@ _LAST_SECONDS = 5.0
 
 
 class Stream(NamedTuple):
-    """One stream of the job: what it is called, where it is read from, and which of ours it goes to."""
+    """One stream of the job: its name, where it is read from, and which of our streams it goes to."""
 
     name: str
     source: int
@@ -31,7 +31,7 @@ class RelayedOutput:
     """The relay of one job, from its start to its end."""
 
     def __init__(self, streams: Sequence[Stream], *, shown: bool, log: int | None) -> None:
-        """Start it; the sources are the relay's from now on. Raises OSError.
+        """Start the relay, which owns the sources from now on. Raises OSError.
 
         `shown`: the output goes through to our own streams. `log`: what comes is appended there once we are gone.
         """
@@ -71,7 +71,7 @@ class RelayedOutput:
         return len(self._ended) == len(self._names)
 
     def receive(self) -> tuple[str, bytes] | None:
-        """What a stream brought; None when nothing came for a tenth of a second, or only an end."""
+        """The next output of a stream; None if nothing came for a tenth of a second, or only an end."""
         try:
             packet = self._packets.recv(PACKET_BYTES + 1)
         except TimeoutError:
@@ -87,7 +87,7 @@ class RelayedOutput:
         return self._names[number], data
 
     def show(self) -> None:
-        """Pass the output through to our own streams from now on."""
+        """Pass the output on to our own streams from now on."""
         self._say(SHOW)
 
     def copy_window_size(self) -> None:
@@ -111,17 +111,17 @@ class RelayedOutput:
             return self._asked(IDLE) != NO
 
     def quit(self) -> None:
-        """End the relay; what still comes has no reader any more."""
+        """End the relay; later output has no reader any more."""
         self._say(QUIT)
         try:
             self._process.wait(_LAST_SECONDS)
-        except subprocess.TimeoutExpired:  # it writes to a reader that takes nothing
+        except subprocess.TimeoutExpired:  # it is writing to a reader that does not read
             self._process.kill()
             self._process.wait()
         self._close()
 
     def leave(self) -> None:
-        """Leave the relay to those that still write: what they write goes on to where it went, unseen by us."""
+        """Leave the relay to processes that still write: their output goes to the same place, and not to us."""
         self._say(LEAVE)
         threading.Thread(target=self._process.wait, name="relay that was left", daemon=True).start()
         self._close()

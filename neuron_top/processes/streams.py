@@ -1,8 +1,8 @@
-"""Our own output streams while a job writes to them: bytes passed on whole, terminals alike, lines of ours in between.
+"""Writes to our output streams while a job uses them: passes its bytes on whole, and puts our lines in between.
 
-A job may write half a line and finish it later (a progress bar, a print in pieces). A line of ours waits for the end
-of that line; where none comes for long, it begins with a line end of its own. Two streams that lead to one place (a
-terminal, `2>&1`) are one stream here.
+A job may write half a line and finish it later (a progress bar, a print in pieces). A line of ours waits for the end of
+that line; if none comes for long, ours begins with a line end. Two streams that lead to one place (a terminal, `2>&1`)
+are one stream here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 
 PATIENCE_SECONDS = 10.0
-"""How long a half line of the job's keeps a line of ours back."""
+"""How long an unfinished line of the job delays a line of ours."""
 
 
 class _Place:
@@ -31,7 +31,7 @@ class _Place:
 
 
 class SharedStreams:
-    """Says when a line of ours may stand on a stream that passes a job's output on. Safe to share between threads."""
+    """Decides when a line of ours may be written to a stream that passes on a job's output. Safe between threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -40,7 +40,7 @@ class SharedStreams:
 
     @contextlib.contextmanager
     def passing(self, number: int, data: bytes) -> Iterator[None]:
-        """While inside, `data` of the job is written to descriptor `number`, and nothing of ours."""
+        """Within the block, `data` of the job is written to descriptor `number`, and no line of ours."""
         place = self._place(number)
         with place.lock:
             place.mid_line = not data.endswith(b"\n")
@@ -66,14 +66,14 @@ class SharedStreams:
     def _place(self, number: int) -> _Place:
         try:
             info = os.fstat(number)
-        except OSError:  # closed: whoever writes there is told so
+        except OSError:  # closed: the write will report it
             return _Place()
         with self._lock:
             return self._places.setdefault((info.st_dev, info.st_ino), _Place())
 
 
 def write_all(number: int, data: bytes) -> bool:
-    """Write it all; False when the reader is gone. A stream that does not block now is waited for."""
+    """Write all data; False if the reader is gone. Waits for a non-blocking stream that is full."""
     left = memoryview(data)
     while left:
         try:
@@ -90,7 +90,7 @@ def write_all(number: int, data: bytes) -> bool:
 
 
 def make_raw(terminal: int) -> None:
-    """No line-end translation and no echo: the user's own terminal does that once."""
+    """Turn off line-end translation and echo, which the user's own terminal already does."""
     attributes = termios.tcgetattr(terminal)
     attributes[1] &= ~termios.OPOST
     attributes[3] &= ~(termios.ECHO | termios.ICANON)

@@ -1,14 +1,14 @@
-"""Growing files as bytes: in order, nothing lost, nothing twice.
+"""Reads growing files as bytes: in order, nothing lost, nothing twice.
 
 `FileTail` follows one path whatever happens to it: it may not exist yet, grow, be cut, be rewritten in place, be
-renamed away and replaced. It has no thread and no clock, so each call of `read` is a plain step that tests can take.
+renamed away and replaced. It has no thread and no clock, so tests can call `read` step by step.
 
-Two rules carry the correctness. The open file is kept until its successor stands under the same path *and* the old
+Two rules make this correct. The open file is kept until its successor stands under the same path *and* the old
 one stayed silent for a whole step, because a writer goes on writing to the file it has open after a rotation. And the
 last bytes handed out are kept as a fingerprint, because a file that was cut and has grown past the old position again
 looks, by its size, as if it had only grown.
 
-A path that is rotated twice between two steps loses the file in between: its name is nowhere to be found any more.
+If a path is rotated twice between two steps, the file in between is lost, as its name is unknown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FINGERPRINT_BYTES = 256
 
 
 class Chunk(NamedTuple):
-    """Bytes that stand at `offset` of the file that `path` named when they were read."""
+    """Bytes at `offset` of the file that `path` named when they were read."""
 
     path: str
     offset: int
@@ -42,7 +42,7 @@ class FileChange(NamedTuple):
 
 
 class FileTail:
-    """Follows one path. `from_end` skips what is there at the start; what appears later is read from its beginning."""
+    """Follows one path. `from_end` skips the content at the start; later files are read from their beginning."""
 
     def __init__(self, path: Path | str, *, from_end: bool = False, chunk_bytes: int = CHUNK_BYTES) -> None:
         self.path = os.fspath(path)
@@ -61,7 +61,7 @@ class FileTail:
             self.begin_near_end(0)
 
     def begin_near_end(self, length: int) -> None:
-        """Skip what is there now, except its last `length` bytes. A pipe has no end to begin at."""
+        """Skip the present content except its last `length` bytes. Has no effect on a pipe."""
         if self._descriptor is not None and not self._streams:
             self._position = max(0, os.fstat(self._descriptor).st_size - length)
             start = max(0, self._position - _FINGERPRINT_BYTES)
@@ -69,17 +69,17 @@ class FileTail:
 
     @property
     def awaited(self) -> bool:
-        """Whether nothing has ever stood under the path."""
+        """Whether the path has never existed so far."""
         return self._identity is None and self.problem is None
 
     @property
     def has_successor(self) -> bool:
-        """Whether another file stands under the path, which is followed at the next silence of the open one."""
+        """Whether the path names another file now, which is followed once the open one is silent."""
         return self._successor_seen
 
     @property
     def is_silent_pipe(self) -> bool:
-        """Whether this is a pipe that nothing has come through yet: a writer may be missing."""
+        """Whether this is a pipe without any data yet: a writer may be missing."""
         return self._is_pipe and self._position == 0
 
     @property
@@ -88,7 +88,7 @@ class FileTail:
         return self._position
 
     def read(self, limit: int = 16) -> list[Chunk | FileChange]:
-        """What is new, at most `limit` chunks; empty when nothing is. A rotation is believed at the second silence."""
+        """New data, at most `limit` chunks; empty if there is none. A rotation counts after two silent steps."""
         turns: list[Chunk | FileChange] = [*self._open()] if self._descriptor is None else []
         if self._was_rewritten():
             self._restart()
@@ -101,7 +101,7 @@ class FileTail:
         return [*turns, *chunks]
 
     def drain(self) -> list[Chunk | FileChange]:
-        """Everything there is now, behind a rotation too."""
+        """All present data, also after a rotation."""
         found: list[Chunk | FileChange] = []
         silent = 0
         while silent < 2:
@@ -117,9 +117,9 @@ class FileTail:
             self._descriptor = None
 
     def _open(self) -> list[FileChange]:
-        """Open what stands under the path now; that it is another file than the last one, if it is.
+        """Open the file under the path; gives a FileChange if it is another one than before.
 
-        O_NONBLOCK: a FIFO without a writer must not hang us.
+        O_NONBLOCK: a FIFO without a writer must not block us.
         """
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -141,7 +141,7 @@ class FileTail:
         return self._identified((status.st_dev, status.st_ino))
 
     def _identified(self, identity: tuple[int, int]) -> list[FileChange]:
-        """Begin at the start of a file that is not the one that was open before; nothing to report of the first."""
+        """Start from the beginning if the file is another one than before; the first file is not reported."""
         before, self._identity = self._identity, identity
         how = Rotation.APPEARED if self._vanished else Rotation.ROTATED
         self._successor_seen = self._vanished = False
@@ -154,7 +154,7 @@ class FileTail:
         self._position, self._fingerprint = 0, b""
 
     def _was_rewritten(self) -> bool:
-        """The file is shorter than what we read, or other bytes stand where ours stood."""
+        """Whether the file is shorter than what we read, or has other bytes at the place of those."""
         if self._streams or not self._fingerprint or self._descriptor is None:
             return False
         length = len(self._fingerprint)
@@ -182,7 +182,7 @@ class FileTail:
             return b""
 
     def _follow_name(self) -> list[FileChange]:
-        """Whether the name of the open file, which is silent, stands for another file now; if so, follow that one."""
+        """Follow the path if it names another file than the open one, which is silent; returns whether it does."""
         try:
             status = Path(self.path).stat()
         except OSError:

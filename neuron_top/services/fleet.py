@@ -97,8 +97,9 @@ class FleetService(FleetDatabase):
         return step_map(series_of_run(run), rows, columns, len(run.steps.left_out))
 
     def phases(self, job: str | None = None, page: FleetPage | None = None) -> PhaseTimeline:
-        """The phases of each node of a job (without a name, of the running job) with their times. `page`: as in
-        `steps`. Raises NothingToShow.
+        """The phases of each node of a job (without a name, of the running job) with their times.
+
+        `page`: as in `steps`. Raises NothingToShow.
         """
         page = page or self.page(job)
         row = shown_job(page, job)

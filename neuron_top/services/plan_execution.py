@@ -18,7 +18,7 @@ from neuron_top.views.plan_sentences import refusal_text, restored_text
 
 
 class PlanState(StrEnum):
-    """The state of a plan. The values are part of the API."""
+    """Where a plan stands. The values are what the API carries."""
 
     PLANNED = "planned"
     CONFIRMED = "confirmed"

@@ -132,8 +132,9 @@ class PrecompileJob:
         return trial
 
     def compile(self, trial: Trial | None, *, workers: int, retries: int) -> int:
-        """Compile the graphs collected now or earlier; returns how many failed. Raises CacheUnusable, RefusedForSafety,
-        KeyboardInterrupt.
+        """Compile the graphs collected now or earlier; returns how many failed.
+
+        Raises CacheUnusable, RefusedForSafety, KeyboardInterrupt.
         """
         trial = trial or Trial(exit_code=0)
         if trial.extracted:

@@ -20,6 +20,7 @@ def new_recording(
     command: Sequence[str], settings: Settings, *, name: str, shown: bool, warn: Callable[[str], None]
 ) -> Recording:
     """A recording of `command`, its devices and its cache, not started yet; it is also shipped if a database is named.
+
     `shown`: pass the command's output on to our own streams. `warn` is called with what could not be recorded.
     """
     sources = partial(job_sources, settings, os.environ)

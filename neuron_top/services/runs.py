@@ -210,8 +210,9 @@ class RunService:
         return ReplayFeed(self._kept, record.id, speed=speed, history_seconds=self._settings.history_seconds)
 
     def open(self, run: str) -> Feed:
-        """A recording by its id as a feed: followed while it is made, else paused at its end. Raises NothingToShow,
-        StoreUnusable.
+        """A recording by its id as a feed: followed while it is made, else paused at its end.
+
+        Raises NothingToShow, StoreUnusable.
         """
         if is_folder_name(run) and is_recording(run_folder(self._settings, run)):
             from neuron_top.ingest.follow import FollowedFeed

@@ -203,7 +203,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IntentState(StrEnum):
-    """The state of a change that an operator asked a node for; the database allows only steps forward."""
+    """Where a change stands that an operator asked a node for; the database lets it go forward only."""
 
     ASKED = "asked"
     PLANNED = "planned"

@@ -66,9 +66,10 @@ def surplus(
     keep_bytes: int,
     alive: Callable[[RunRecord], bool] = recorder_alive,
 ) -> list[RunRecord]:
-    """Which recordings exceed the limits, oldest first. Pure, apart from `sizes`, which gives a recording's bytes.
-    Running ones count against the limits but are never deleted, nor is the newest. The others go strictly by age: no
-    old recording outlives a younger one because it is smaller.
+    """Which recordings exceed the limits, oldest first. Pure, apart from `sizes`.
+
+    `sizes` gives the bytes of a recording. Running ones count against the limits but are never deleted, nor is the
+    newest. The others go strictly by age: no old recording outlives a younger one because it is smaller.
     """
     newest_first = sorted(records, key=lambda record: (record.started or record.touched, record.id), reverse=True)
     staying = {record.id for record in newest_first if alive(record)} | {record.id for record in newest_first[:1]}

@@ -1,4 +1,4 @@
-"""How full the memory banks are: the unit in which memory runs out. Pure.
+"""Computes how full the memory banks are, the units in which memory runs out. Pure.
 
 Where several cores share a bank (Inf1: all four; Trainium2 at LNC=1: two) one may starve the other, so what is left
 is a property of the bank, not of the core.

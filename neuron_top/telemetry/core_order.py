@@ -1,4 +1,4 @@
-"""Two numberings of the same cores, and the way from one to the other. Pure.
+"""Converts between two numberings of the same cores. Pure.
 
 `NEURON_RT_VISIBLE_CORES` and neuron-ls count in the order in which the driver hands cores out (selection order);
 neuron-monitor, sysfs and the logs count physically. On Trainium2 the two differ per device; elsewhere they are equal.

@@ -44,7 +44,7 @@ class CoreOwner(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Holders:
-    """Looks process ids up, each once while it lives. `proc` stands for /proc."""
+    """Looks process ids up, each once while the process lives. `proc` stands for /proc."""
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
         self._proc = proc
@@ -61,7 +61,7 @@ class Holders:
         return self._known[key]
 
     def named(self, core: CoreSample) -> CoreSample:
-        """The sample with its holder's name and container filled in, where they can be known."""
+        """The sample with its holder's name and container filled in, if they can be known."""
         if core.pid is None or not self._sees_host:
             return core
         holder = self.holder(core.pid)

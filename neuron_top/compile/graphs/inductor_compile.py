@@ -270,8 +270,10 @@ def _floats_settled(shape_env: Any) -> Iterator[None]:
 
 
 def load_artifact(artifact: bytes, kernels: bytes) -> Callable[..., Any]:
-    """The compiled function of an entry, from the bytes that were checked. Raises RefusedForSafety for a work folder
-    that belongs to somebody else, and whatever PyTorch raises for an artifact that is not its own.
+    """The compiled function of an entry, from the bytes that were checked.
+
+    Raises RefusedForSafety for a work folder that belongs to somebody else, and whatever PyTorch raises for an artifact
+    that is not its own.
     """
     with _work_folder() as folder:
         kernel_archive.place(kernels, folder)
@@ -333,7 +335,9 @@ def _guards(inputs: Sequence[Any], shape_env: Any, assumed: int) -> str:
 
     Dynamo also makes assumptions about sizes that reach no graph, such as those of a tensor of which an input is a
     view; these hold in the job and are part of its key. They are among the first `assumed` guards, with which the
-    compile began. Raises NotSerializable where the compile itself assumes something about a size that is not an input.
+    compile began.
+
+    Raises NotSerializable where the compile itself assumes something about a size that is not an input.
     """
     if shape_env is None:
         return ""

@@ -6,9 +6,10 @@ for one of them, and gives the same machine code.
 
 The joint library takes each kernel's place in Inductor's folder, under the name that Inductor gives the kernel: the
 hash of its own source and command. Imported under that name, it gives that kernel. So code that loads a kernel need not
-know about this, and finds it whether it was compiled alone or with others. Kernels that cannot be joined, or that do
-not compile or load together, are compiled one by one, as usual. Only compile servers join kernels; a script that
-compiles with Inductor by itself gets what PyTorch does.
+know about this, and finds it whether it was compiled alone or with others.
+
+Kernels that cannot be joined, or that do not compile or load together, are compiled one by one, as usual. Only compile
+servers join kernels; a script that compiles with Inductor by itself gets what PyTorch does.
 """
 
 from __future__ import annotations

@@ -3,9 +3,11 @@
 The C++ compiler calls `ld`, nearly always `ld.bfd`. A kernel that computes exponentials, say, calls functions of
 `libtorch_cpu.so`; to link it, `ld.bfd` reads every name in the library: 0.26 s, more than a quarter of the kernel's
 compile. LLVM's linker takes 0.05 s and gold 0.09 s. The machine code comes from the compiler, whichever linker links
-it. Names of kernels are hashes of PyTorch's own command, so that command is changed nowhere else: a machine that lacks
-the quick linker finds the same kernels. Only compile servers do this; a script that compiles with Inductor by itself
-gets what PyTorch does.
+it.
+
+Names of kernels are hashes of PyTorch's own command, so that command is changed nowhere else: a machine that lacks the
+quick linker finds the same kernels. Only compile servers do this; a script that compiles with Inductor by itself gets
+what PyTorch does.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 Where a trace is skipped, nothing would show that a script changed PyTorch's tracing code. So every function in
 PyTorch's modules and classes is looked at: the file that its code comes from, and that of the functions it closes over.
 `replaced` names the first one that is not PyTorch's. A script can also replace one of PyTorch's functions by another of
-PyTorch's: `places`, a digest of which function is where in the modules that trace, differs then. Numbers and texts that
-a script changes in PyTorch's modules are not seen; settings are in every key.
+PyTorch's: `places`, a digest of which function is where in the modules that trace, differs then.
+
+Numbers and texts that a script changes in PyTorch's modules are not seen; settings are in every key.
 """
 
 from __future__ import annotations

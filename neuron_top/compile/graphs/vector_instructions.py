@@ -2,10 +2,11 @@
 
 PyTorch compiles and loads test programs for every kind of instructions that the processor has, and then takes the first
 kind that passed. Later kinds are needed only for certain settings (`cpp.simdlen`, ATEN_CPU_CAPABILITY). Here the same
-tests run in the same order, each only when somebody asks for its result, so every answer is PyTorch's own. In PyTorch
-each process also loads the compiled programs once more, each in a new Python process (0.3 s of CPU time). Here a note
-beside a program says that it loads, for this processor and this PyTorch, so it need not be tried again. A process that
-exists to try the programs loads them itself.
+tests run in the same order, each only when somebody asks for its result, so every answer is PyTorch's own.
+
+In PyTorch each process also loads the compiled programs once more, each in a new Python process (0.3 s of CPU time).
+Here a note beside a program says that it loads, for this processor and this PyTorch, so it need not be tried again. A
+process that exists to try the programs loads them itself.
 """
 
 from __future__ import annotations
@@ -144,6 +145,7 @@ def _loads_here(_kind: VecISA, program: str) -> bool:
 
 def _where_it_loads(program: str) -> str:
     """Everything that decides whether a program loads, as text: file, PyTorch's library, processor, loader settings.
+
     Empty if it cannot be determined.
     """
     try:

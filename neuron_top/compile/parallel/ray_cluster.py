@@ -93,8 +93,9 @@ class RayExecutor:
         return Memory(None)
 
     def placement(self, task: EntryTask) -> Placement:
-        """See Executor: taken from its entry's lock; a task without the lock counts as queued. Where no lock is
-        visible, Ray says how many cores are taken, and the first tasks are assumed to have them.
+        """See Executor: taken from its entry's lock; a task without the lock counts as queued.
+
+        Where no lock is visible, Ray says how many cores are taken, and the first tasks are assumed to have them.
         """
         graph, now = task.graph, time.monotonic()
         if not self._medium.shows_locks:

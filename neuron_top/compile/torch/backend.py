@@ -89,6 +89,7 @@ def neurontop(
     gm: fx.GraphModule, example_inputs: list[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None
 ) -> Callable[..., Any]:
     """The backend. `options` are settings of Inductor (as with `backend="inductor"`), `mode` a name for some of them.
+
     Raises UsageError for invalid flags, CompileError where a graph does not compile.
     """
     inductor_import.import_inductor()

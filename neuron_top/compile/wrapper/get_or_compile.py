@@ -78,8 +78,10 @@ class Wrapper:
         share: Share | None = None,
     ) -> None:
         """`turns`: who may compile an entry among all nodes; `fetcher`: fetches artifacts that the cache lacks. None:
-        by the settings for the root. `share`: stores a compiled entry elsewhere, before others get their turn at it;
-        with it, the fetcher is asked again when our turn comes.
+        by the settings for the root.
+
+        `share`: stores a compiled entry elsewhere, before others get their turn at it; with it, the fetcher is asked
+        again when our turn comes.
         """
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.log_format(), level=options.log_level)

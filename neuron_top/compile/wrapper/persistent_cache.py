@@ -57,8 +57,9 @@ class WritableEntry(StoredEntry):
 
     def store_graph(self, body: bytes, graph: str, flags: Sequence[str], description: bytes | None = None) -> str:
         """Write the graph, its flags and its description; files that have the same content already stay as they are.
-        Existing files are compared, never trusted. Returns the digest of the graph's file. Raises CacheUnusable,
-        RefusedForSafety.
+        Existing files are compared, never trusted.
+
+        Returns the digest of the graph's file. Raises CacheUnusable, RefusedForSafety.
         """
         self.make()
         data = graph_header.wrap(body, module=self.module, graph=graph, keys=self.keys) if self.is_local else body
