@@ -1,4 +1,4 @@
-"""Who may read and who may act: tokens, the sessions that a sign-in opens, and what a request may come from. Pure.
+"""Decides who may read and who may act: tokens, sessions after a sign-in, and allowed hosts and origins. Pure.
 
 Reading and acting are separate rights, each with a token of its own. A token is compared in constant time and never
 travels in a URL: a sign-in exchanges it for a cookie, programs send it as `Authorization: Bearer`. A session is signed,
@@ -39,9 +39,9 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     """Access rules of one server."""
 
     read_token: str = ""
-    """Empty: whoever reaches the server may read, which only loopback allows."""
+    """If empty, everybody who reaches the server may read; allowed only on loopback."""
     act_token: str = ""
-    """Empty: nobody may act."""
+    """If empty, nobody may act."""
     hosts: frozenset[str] = frozenset()
     """Names besides loopback under which the server may be addressed, in lower case, without a port."""
     key: bytes = b""
@@ -59,7 +59,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         return Permission.NONE if self.read_token else Permission.READ
 
     def session(self, permission: Permission, now: float) -> str:
-        """A signed session of its own: `<permission>.<expiry>.<random>.<signature>`."""
+        """A new signed session: `<permission>.<expiry>.<random>.<signature>`."""
         body = f"{permission.value}.{int(now + SESSION_SECONDS)}.{secrets.token_hex(8)}"
         return f"{body}.{self._signature(body)}"
 
@@ -88,7 +88,7 @@ def rules(read_token: str, act_token: str, hosts: frozenset[str]) -> Access:
 
 
 def same(given: str, expected: str) -> bool:
-    """Compare texts in constant time, whatever their lengths."""
+    """Whether two texts are equal, compared in constant time whatever their lengths."""
     return hmac.compare_digest(hashlib.sha256(given.encode()).digest(), hashlib.sha256(expected.encode()).digest())
 
 

@@ -11,7 +11,7 @@ LONGEST = 8192
 
 
 OF_ONE_RUN: dict[str, None] = {"core": None, "graph": None, "from": None, "to": None}
-"""What is left behind where another run is chosen: a core, a graph, and the time that charts show."""
+"""Parameters that are dropped when another run is chosen: a core, a graph, and the time span of charts."""
 
 
 def state_of(search: str | None) -> dict[str, str]:
@@ -30,7 +30,7 @@ def search_with(search: str | None, **changes: str | None) -> str:
 
 
 def hold(app: Dash, *controls: str) -> None:
-    """Have the values of these controls kept in the address and set from it; `address.js` names their parameters."""
+    """Keep the values of these controls in the address, and set them from it; `address.js` names the parameters."""
     for control in controls:
         app.clientside_callback(  # type: ignore[no-untyped-call]
             ClientsideFunction("neurontop", "hold"), Input(control, "value"), State(control, "id")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 LIMITS = ConnectionLimits(body_bytes=64 << 10, head_seconds=10.0, connections=64)
 _PER_SECOND, _AT_ONCE = 20.0, 60.0
-"""Requests of one client."""
+"""The rate limit of one client's requests."""
 _ANYWHERE = ("", "0.0.0.0", "::")  # noqa: S104 (compared)
 
 
@@ -65,14 +65,14 @@ class _AgentMetrics(Collector):
 
 
 class _Gate:
-    """Who may ask, and how often. For several threads."""
+    """Decides who may send requests, and how often. Safe for several threads."""
 
     def __init__(self, access: Access, open_metrics: bool) -> None:
         self.access, self.open_metrics = access, open_metrics
         self._rate, self._guesses, self._lock = Rate(_PER_SECOND, _AT_ONCE), Guesses(), threading.Lock()
 
     def check(self, path: str, address: str, host: str, authorization: str) -> None:
-        """Raises _Refused for who may not ask."""
+        """Raise _Refused for a client that may not send requests."""
         client, now = client_of(address), time.monotonic()
         if not self.access.allows_host(host):
             raise _Refused(421, "the Host header does not name this agent; use the address that the agent reports")
@@ -112,7 +112,7 @@ class _Server(ThreadingHTTPServer):
     def get_request(self) -> tuple[socket.socket, object]:
         connection, address = super().get_request()
         connection.settimeout(LIMITS.head_seconds)
-        if self._context is not None:  # the handshake is made in the thread of the connection
+        if self._context is not None:  # the thread of the connection does the handshake
             connection = self._context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         return connection, address
 
@@ -129,11 +129,11 @@ class _Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a client that goes away, or speaks no TLS, is no news."""
+        """Print nothing: clients that go away, or do not speak TLS, are normal."""
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request a connection: whoever asks for pages opens another one."""
+    """Handles one request per connection; for further pages a client connects again."""
 
     gate: _Gate
     node: NodeAgent
@@ -156,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._deadline.cancel()
 
     def _give_up(self) -> None:
-        with suppress(OSError):  # it has gone by itself
+        with suppress(OSError):  # the client is gone already
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._taken = True
             body = self.rfile.read(int(length))
-            self._deadline.cancel()  # a search takes its time
+            self._deadline.cancel()  # a search may take longer
             request = msgspec.json.decode(body, type=LogRequest)
             return json_bytes(log_page(self.node.feed, request))
         except (*MALFORMED, UsageError) as problem:
@@ -221,11 +221,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its name)
-        """Say nothing: what clients send is not printed."""
+        """Print nothing, as input of clients is not logged."""
 
 
 class AgentServer(NamedTuple):
-    """A server that runs."""
+    """A running server."""
 
     address: str
     close: Callable[[], None]
@@ -281,6 +281,6 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
         context.load_cert_chain(settings.agent_certificate, settings.agent_key or None, password=lambda: "")
-    except OSError as problem:  # also what is no certificate, or a key with a password
+    except OSError as problem:  # also raised for a file that is no certificate, or a key with a password
         raise UsageError(f"agent_certificate {settings.agent_certificate}: {problem}") from None
     return context

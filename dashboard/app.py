@@ -35,9 +35,9 @@ from neuron_top.dashboard.permissions import callback_permissions
 
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
 COMPRESSED_BYTES = 2000
-"""Answers of so many bytes are compressed: what a page of a fleet is pushed has many equal words."""
+"""Answers of at least this many bytes are compressed: updates of a fleet's page are repetitive."""
 PAGES = (live, cores, compile_page, cache, logs, runs, fleet_page)
-"""Registered by hand: in this order in the navigation, which is that of the terminal's screens."""
+"""Pages in the order of the navigation, which is that of the terminal's screens."""
 
 
 def create_app(
@@ -60,7 +60,7 @@ def create_app(
         title="neurontop",
         update_title="",
         assets_folder=str(_assets()),
-        assets_path_ignore=["plotly"],  # the page reads them when its numbers are there
+        assets_path_ignore=["plotly"],  # the page loads them once it has its numbers
         routes_pathname_prefix=prefix,
         requests_pathname_prefix=prefix,
         serve_locally=True,
@@ -71,7 +71,7 @@ def create_app(
         eager_loading=False,
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
-    # The renderer would open a socket that no page uses: the config names none to it.
+    # The config names no socket to the renderer, which would open one that no page uses.
     app.backend.websocket_capability = False
     links = tuple(NavigationLink(page.PATH, page.NAME) for page in PAGES if page is not fleet_page or fleet.exists)
     app.layout = lambda: app_layout(
@@ -114,7 +114,7 @@ def _reported(problem: Exception) -> None:
 
 
 def _assets() -> Path:
-    """Beside the package when installed; in a checkout the package's folder is a link to ours."""
+    """The folder of assets: beside the package when installed; in a checkout it is reached through a link."""
     return ASSETS.resolve()
 
 
@@ -161,7 +161,7 @@ def _open_page(prefix: str, address: str) -> OpenPage | None:
 def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     @app.callback(
         Output("page", "children"),
-        Output("problem", "children"),  # the page before said it
+        Output("problem", "children"),  # clear the problem of the page before
         Input("url", "pathname"),
         State("url", "search"),
         prevent_initial_call=True,

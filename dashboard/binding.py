@@ -1,4 +1,4 @@
-"""Binds a page to its data: one callback that answers "what has changed since what I have?" for all its sections."""
+"""Binds a page to its data: one callback returns what has changed in all its sections since the last answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PageOutputs(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All, in the order of their outputs."""
+        """The names of all sections, in the order of their outputs."""
         return (*self.parts, *self.charts, *self.tracks, *self.grids)
 
     @property
@@ -76,7 +76,7 @@ def bind(
             made = answer(PageRequest(state_of(search), chart_colors(theme), tuple(values)))
             rendered = await made if isinstance(made, Awaitable) else made
         except NeuronTopError as problem:
-            if (known or {}).get("problem") != str(problem):  # said once: it is an alert of the page
+            if (known or {}).get("problem") != str(problem):  # sent once, as it is an alert of the page
                 is_alone = is_of_run and isinstance(problem, NothingToShow)
                 set_props("problem", {"children": problem_card(str(problem), is_alone=is_alone)})
             return [no_update] * len(targets) + [{"problem": str(problem)}]

@@ -50,7 +50,7 @@ def blame_section(found: Blame | str) -> Any:
 
 
 def blame_figure(found: Blame | str, colors: ChartColors) -> PageChart:
-    """A row for nodes that did the same, who spent most first."""
+    """A row for each group of nodes that did the same, those that spent most first."""
     drawn = blame_timeline(found, COLUMNS) if isinstance(found, Blame) else None
     if drawn is None:
         return PageChart(empty(colors, "", 60))

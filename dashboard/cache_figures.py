@@ -18,9 +18,9 @@ AGES = ((86400.0, "used or written within a day"), (7 * 86400.0, "within a week"
 OLDEST = "longer ago"
 AHEAD = "dated ahead of the clock"
 TREEMAP_HEIGHT = 320
-"""At least, in pixels: it fills its panel, which is as high as those beside it."""
+"""Least height in pixels: the chart fills its panel, which is as high as those beside it."""
 _LEGIBLE = {"minsize": 9, "mode": "hide"}
-"""A part that is too small for letters of this size has none; it is told to who points at it."""
+"""A part that is too small for text of this size has none; its text is shown on hover."""
 _COMPILER = re.compile(r"neuronxcc-(\d+\.\d+\.\d+)")
 COLORED_BY = ("age", "compiler", "state")
 _GOOD, _BAD = ("hit",), ("failed", "corrupt", "inconsistent", "stale-lock", "partial")
@@ -40,7 +40,7 @@ def age_colors(colors: ChartColors) -> dict[str, str]:
 
 
 def _short(path: tuple[str, ...]) -> str:
-    """What fits upon a part: of a compiler its version alone."""
+    """A short label for a part: of a compiler only its version."""
     version = _COMPILER.match(path[-1]) if len(path) == 2 else None
     return version[1] if version is not None else path[-1]
 
@@ -70,7 +70,7 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
         "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
         "textinfo": "label+text",
         "textfont": {"color": [readable(fill, colors) for fill in fills], "size": 13},
-        # Of the root, where Plotly takes no list.
+        # For the root, as Plotly takes no list here.
         "outsidetextfont": {"color": readable(colors.line, colors), "size": 13},
         "marker": {
             "colors": fills,
@@ -85,7 +85,7 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
 
 
 def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory], colors: ChartColors) -> Figure:
-    """What lies in the caches by when it was written, and the moments at which something was taken out of them."""
+    """The present content of the caches by the time it was written, and the moments when something was removed."""
     if not points:
         return empty(colors, "no cache entries", 200)
     unit, size = ("GiB", GIB) if points[-1][1] >= GIB else ("MiB", GIB // 1024)
@@ -105,7 +105,7 @@ def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory
 
 
 def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:
-    """Values of which each whole is the sum of its parts, also where an empty part counts as one byte so that it is
+    """Values in which each whole is the sum of its parts, although an empty part counts as one byte so that it is
     drawn."""
     values = dict(zip(paths, trace["values"], strict=True))
     for path in sorted(paths, key=len, reverse=True):

@@ -32,7 +32,7 @@ from neuron_top.views.plan import with_texts
 
 FRESH_SECONDS = 5.0
 BUTTONS = tuple(action for action in ACTIONS if action.button and action.planner is not None)
-"""The actions that are planned from here."""
+"""The actions that the pages can plan."""
 
 
 class DashboardCaches:
@@ -94,7 +94,7 @@ class DashboardCaches:
         self.trash = tuple(sorted(self._service.trash(present), key=lambda one: -one.begun.at))
 
     def undo_from_trash(self, identity: str, requester: Requester) -> str:
-        """Bring back what a plan took that was carried out by anybody, at any time; in words what came of it.
+        """Restore the files of any executed plan; returns a sentence about the result.
 
         Raises NothingToShow, NotPermitted, RefusedForSafety.
         """
@@ -166,13 +166,13 @@ class DashboardCaches:
         return execution
 
     def stop(self, identity: str, requester: Requester) -> PlanExecution:
-        """Begin no further step of a plan that runs. Raises NothingToShow, NotPermitted, RefusedForSafety."""
+        """Stop a running plan before its next step. Raises NothingToShow, NotPermitted, RefusedForSafety."""
         execution = self._permitted(identity, requester)
         execution.stop()
         return execution
 
     def undo(self, identity: str, requester: Requester) -> PlanExecution:
-        """Bring back what a plan took away. Raises NothingToShow, NotPermitted, RefusedForSafety."""
+        """Restore the files that a plan took away. Raises NothingToShow, NotPermitted, RefusedForSafety."""
         execution = self._permitted(identity, requester)
         try:
             self._service.undo_execution(execution)
@@ -196,7 +196,7 @@ class DashboardCaches:
 
 
 def _grouped(verb: Verb, rows: Sequence[EntryRow]) -> dict[str, list[list[str]]]:
-    """By root the paths of each plan: to empty a compiler version is a decision of its own, the rest goes together."""
+    """Root → the paths of each plan: emptying a compiler version is a plan of its own, the rest goes together."""
     groups: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         compiler = row.compiler if action_of(verb).per_compiler else ""

@@ -44,12 +44,12 @@ def chart_colors(theme: str | None) -> ChartColors:
 
 
 def readable(fill: str, colors: ChartColors) -> str:
-    """Which of text and ground stands out more from a filled part."""
+    """The color, of text or ground, with the higher contrast to a filled part."""
     return max((colors.text, colors.ground), key=lambda color: contrast(color, fill))
 
 
 def contrast(one: str, other: str) -> float:
-    """How far two colors are apart, as WCAG counts it: 1 to 21."""
+    """The contrast of two colors by WCAG, 1 to 21."""
     dark, bright = sorted((_luminance(one), _luminance(other)))
     return (bright + 0.05) / (dark + 0.05)
 

@@ -19,11 +19,11 @@ LANES_SHOWN = 64
 BARS_SHOWN = 4000
 MARKS_SHOWN = 4000
 MOST_TICKS = 6
-"""Counts up to this have a tick each: half a lookup there is not."""
+"""Axes with counts up to this have a tick for each, as there is no half lookup."""
 FEW = 60
 """Below this many points each gets a marker."""
 POINTS = 1000
-"""Of the curve of lookups: a job of a thousand nodes has tens of thousands."""
+"""The most points of the curve of lookups, of which a job of a thousand nodes has tens of thousands."""
 WORDS = {
     "done": "compiled",
     "failed": "failed",
@@ -33,7 +33,7 @@ WORDS = {
     "waits": "waiting",
 }
 STATE_OF = {"done": "compiled", "wait": "waiting", "waits": "waiting", "now": "compiling"}
-"""Kind of bar → the state whose color it has."""
+"""Kind of bar → the state with the same color."""
 
 
 def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -> PageChart:
@@ -168,7 +168,7 @@ def _alike(lane: Lane) -> str:
 
 
 def _track(lane: Lane) -> str:
-    """What tells a further lane of a worker from its first one."""
+    """The text that tells a further lane of a worker from its first one."""
     return f" ({lane.track + 1})" if lane.track else ""
 
 

@@ -53,7 +53,7 @@ def chart(identity: str, name: str, height: int, figure: Any = BLANK) -> Compone
                     "scrollZoom": False,
                     "displayModeBar": "hover",
                     "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage", "sendChartToCloud"],
-                    "plotlyServerURL": "",  # what a chart shows stays here: no button offers to upload it
+                    "plotlyServerURL": "",  # no button to upload a chart, so its data stays here
                 },
                 style={"minHeight": f"{height}px"},
             ),

@@ -20,12 +20,12 @@ ACROSS = 8
 """Devices in a line where their links make neither a ring nor a torus."""
 ROWS_SHOWN = 64
 STUB = 0.35
-"""How far a link reaches that leads from the last device of a line back to its first."""
+"""Length of the stub of a link from the last device of a line back to its first."""
 MARKER = 30
 HEIGHT_OF_LINE = 74
 HEIGHT_OF_RING = 330
 _WORDS = frozenset({"device", "hardware errors", "linked with"})
-"""Columns that hold no numbers."""
+"""Columns without numbers."""
 
 Place = tuple[float, float]
 
@@ -62,7 +62,7 @@ def device_panel(view: CoreTable, shown: DeviceMap) -> Any:
 
 
 def device_figure(view: CoreTable, shown: DeviceMap, colors: ChartColors) -> Figure:
-    """A mark per device in the places that its links make: a torus, a ring, or lines; colored by how busy it is."""
+    """A mark per device, placed by its links in a torus, a ring, or lines; colored by how busy it is."""
     if not _has_map(_devices(view), view.links):
         return empty(colors, "", 60)
     strips = [strip for strip in shown.strips if strip.device is not None]
@@ -168,7 +168,7 @@ def _links(places: dict[int, Place], links: dict[int, tuple[int, ...]], colors: 
             elif abs(to_y - y) > 1 and to_x == x:
                 to_y = y - math.copysign(STUB, to_y - y)
             elif other < one:
-                continue  # drawn from the other end
+                continue  # already drawn from the other end
             xs += [round(x, 3), round(to_x, 3), None]
             ys += [round(y, 3), round(to_y, 3), None]
     return {

@@ -20,7 +20,7 @@ GROUPED_BY: dict[str, Callable[[EntryRow], str]] = {
     "state": attrgetter("state"),
     "age": lambda row: age_word(row.age),
 }
-"""Ways to group, by the word for it in the address."""
+"""Ways to group entries, by their names in the address."""
 
 _SORTED_BY: dict[str, Callable[[EntryRow], Any]] = {
     "module": attrgetter("module"), "state": attrgetter("state"), "compiler": attrgetter("compiler"),
@@ -40,7 +40,7 @@ class Group(NamedTuple):
 
     @property
     def sums(self) -> dict[str, float | None]:
-        """What its row shows, by column: unknown compile times stay out of the sum."""
+        """The sums in the group's row, by column; unknown compile times are left out."""
         last = youngest(self.rows)
         known = [one.compile_seconds for one in self.rows if one.compile_seconds is not None]
         return {
@@ -53,7 +53,7 @@ class Group(NamedTuple):
 
 
 def ordered(rows: Sequence[EntryRow], model: Sequence[Mapping[str, Any]]) -> list[EntryRow]:
-    """Rows in the order that the headers of the grid ask for; unknown values last."""
+    """Rows in the order chosen in the headers of the grid; unknown values last."""
     made = list(rows)
     for step in reversed(model):
         value, down = _SORTED_BY.get(str(step.get("colId"))), step.get("sort") == "desc"
@@ -84,7 +84,7 @@ def _groups(rows: Sequence[EntryRow], by: str, opened: Collection[str]) -> list[
 
 
 def _sorted(groups: list[Group], model: Sequence[Mapping[str, Any]]) -> list[Group]:
-    """By the first column that a group has a sum of; other columns sort groups by their names."""
+    """Groups sorted by the first chosen column that has sums; other columns sort groups by name."""
     column, down = (str(model[0].get("colId")), model[0].get("sort") == "desc") if model else ("bytes", True)
     if column in ("bytes", "artifact", "seconds", "age"):
         return sorted(groups, key=lambda group: group.sums[column] or 0, reverse=down)
@@ -116,7 +116,7 @@ def row(item: EntryRow | Group, by: str = "") -> dict[str, Any]:
 
 
 def toggled(opened: Sequence[str], identity: str) -> list[str]:
-    """What is open after the group with this row id was opened or closed."""
+    """The open groups after the one with this row id was opened or closed."""
     name = identity.removeprefix(_GROUP_MARK).partition("\t")[2]
     return [one for one in opened if one != name] if name in opened else [*opened, name]
 

@@ -39,21 +39,22 @@ OPEN_RECORDINGS = 6
 FRESH_SECONDS = 0.9
 """A view is cached no longer than this, because elapsed times grow without an event."""
 RESTS = 8.0
-"""Views that are costly are cached so many times as long as all views of their run take, though the run changes
-meanwhile: those of a job of a thousand nodes would else be made without a pause, while what its nodes report waits."""
+"""Costly views are cached for this many times the time that all views of their run take, although the run changes
+meanwhile: otherwise the views of a job of a thousand nodes would be made without a pause, while its nodes' events
+wait."""
 COSTLY_SECONDS = 0.05
-"""Of all views of a run: below it, what a job writes is shown at once."""
+"""Time of all views of a run below which they are not costly, so changes are shown at once."""
 LONGEST_REST = 1.5
-"""Seconds, however costly."""
+"""The longest time that a view is cached, however costly."""
 CHART_REST = 10.0
-"""The longest rest of what a chart of the whole run is made of: it may lag behind the figures beside it, and figures do
-not rest for what charts cost."""
+"""The longest time that views for charts of the whole run are cached: these may lag behind the figures beside them, and
+figures are not cached longer because charts are costly."""
 PULSE_SECONDS = 1.0
 _RECORDINGS_SECONDS = 2.0
 
 
 class Pulse(NamedTuple):
-    """What the frame of a page shows of its run."""
+    """The state of a run in the frame of its pages."""
 
     title: str
     freshness: str
@@ -74,7 +75,7 @@ class _CachedView(NamedTuple, Generic[View]):
 
 
 MACHINE = "live: this machine, now"
-"""What the live run is called where nothing was named."""
+"""Name of the live run if nothing was named."""
 
 
 class FeedRegistry:
@@ -115,7 +116,7 @@ class FeedRegistry:
         self.dropped.stop()
 
     def version(self, run: str) -> int:
-        """A number that differs whenever the run has changed."""
+        """A number that is different after each change of the run."""
         return self._versions.get(run, 0)
 
     def read(self, run: str, view: Callable[[Run, float], View]) -> View:
@@ -123,13 +124,13 @@ class FeedRegistry:
         return self.feed(run).read(view)
 
     def cached_view(self, run: str, view: Callable[[Run, float], View], longest_rest: float = LONGEST_REST) -> View:
-        """The same, from the cache while the run has not changed, and while it was made a moment ago.
+        """The same, from the cache if the run has not changed or the view is recent.
 
         `view` is a module's function; `longest_rest`, in seconds, is for one that is costly. Who asks while such a one
         is being made gets the one before, if there is one.
         """
         if is_dropped(run):
-            self.feed(run)  # another browser's is not answered from what this one was shown
+            self.feed(run)  # checked first, as another browser's log must not be answered from the cache
         key = run, view
         cached: _CachedView[View] | None = self._views.get(key)
         if cached is not None and self._is_fresh(run, cached):
@@ -148,7 +149,7 @@ class FeedRegistry:
             self._views[key] = _CachedView(version, began, took, cost, longest_rest, value)
             return value
         except BaseException:
-            self._viewing.pop(key, None)  # there may be no such run, and anybody may ask for any name
+            self._viewing.pop(key, None)  # drop it, as there may be no such run, and anybody may request any name
             raise
         finally:
             making.release()
@@ -184,7 +185,7 @@ class FeedRegistry:
         return feed
 
     def dropped_here(self) -> list[tuple[str, str]]:
-        """(id, name) of each log that the browser which asks has dropped."""
+        """(id, name) of each log that the requesting browser has dropped."""
         return [(log.identity, log.name) for log in self.dropped.of(browser_now.get())]
 
     def cache_roots(self, run: str) -> tuple[str, ...]:
@@ -197,7 +198,7 @@ class FeedRegistry:
         return () if is_dropped(run) else self.cached_view(run, _known_roots)
 
     def _forget(self, run: str) -> None:
-        """Drop what is cached of a feed that was closed."""
+        """Drop the cached views of a closed feed."""
         self._views = {key: value for key, value in list(self._views.items()) if key[0] != run}
         self._viewing = {key: lock for key, lock in list(self._viewing.items()) if key[0] != run}
         self._pulses.pop(run, None)
@@ -215,7 +216,7 @@ class FeedRegistry:
         return rows
 
     def listed_recordings(self) -> tuple[RunRow, ...]:
-        """As `recordings`, for who shows nothing but them. Raises StoreUnusable."""
+        """As `recordings`, for pages that show nothing else. Raises StoreUnusable."""
         rows, problem = self.recordings(), self._unlisted
         if problem is not None:
             raise problem.with_traceback(None)
@@ -227,7 +228,7 @@ class FeedRegistry:
         job = self.cached_view(run, _job_key)
         read_at, history = self._histories.get(job, (float("-inf"), NO_HISTORY))
         if time.monotonic() - read_at >= PULSE_SECONDS:
-            with suppress(NeuronTopError):  # a state folder that cannot be written keeps nothing
+            with suppress(NeuronTopError):  # the state folder cannot be written to
                 history = self._alerts.note(job, view.alerts, time.time()) if run == LIVE else self._alerts.history(job)
             self._histories[job] = time.monotonic(), history
         return without_handled(view, history), alert_list(job, view.alerts, history)
@@ -284,11 +285,11 @@ class FeedRegistry:
         return self.version(run)
 
     def notify(self) -> None:
-        """Report a change besides the run's own to pages of the live run. From any thread."""
+        """Report a change that is not the run's own to pages of the live run. From any thread."""
         self._changed(LIVE)
 
     def _changed(self, run: str) -> None:
-        """In a feed's thread."""
+        """Called in a feed's thread when its run has changed."""
         self._versions[run] = next(self._numbers)
         loop = self._loop
         if loop is not None and not loop.is_closed():
@@ -301,7 +302,7 @@ class FeedRegistry:
 
 
 def is_dropped(run: str) -> bool:
-    """Whether a run is a log that somebody dropped into a page."""
+    """Whether a run is a log that a browser dropped into a page."""
     return run.startswith(DROPPED)
 
 

@@ -1,4 +1,4 @@
-"""Figures from rows of views, as plain dictionaries: they cost a thirtieth of plotly's own objects, and draw the same.
+"""Figures from rows of views as plain dictionaries, which cost a thirtieth of plotly's objects and look the same.
 
 A figure's `uirevision` stays, so that zoom and hidden traces survive every update. Times are ISO texts in UTC, which
 plotly draws without converting; unknown values are gaps.
@@ -22,13 +22,13 @@ from neuron_top.views.model import CoreKind, Point
 Figure = dict[str, Any]
 GIB = 1024**3
 PERCENT: dict[str, Any] = {"ticksuffix": " %"}
-"""An axis of percent, spelled as `percent_text` does it."""
+"""An axis of percent in the format of `percent_text`."""
 LEGEND_ROW = 20
 """Pixels for each entry of a legend: a narrow panel gives each a row of its own."""
 WIDE = 128
-"""Cores in a row of the heat map, at most."""
+"""The most cores in a row of the heat map."""
 NUMBERED = 16
-"""Cells of a heat map that have their number written on them, at most."""
+"""The most cells of a heat map that show their number."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -53,7 +53,7 @@ def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
     }
     whole: dict[str, Any] = {
         "height": height,
-        "margin": {"l": 8, "r": 12, "t": 22, "b": 8},  # above: room for the chart's menu
+        "margin": {"l": 8, "r": 12, "t": 22, "b": 8},  # room for the chart's menu at the top
         "paper_bgcolor": colors.ground,
         "plot_bgcolor": colors.ground,
         "font": {"color": colors.text, "family": "system-ui, sans-serif", "size": 12},
@@ -161,7 +161,7 @@ def _cell_marks(
     shares: Mapping[str, float],
     colors: ChartColors,
 ) -> list[Figure]:
-    """Marks on the cells of cores whose value is not known, is old, or stands out."""
+    """Marks on the cells of cores with an unknown, old or outlying value."""
     places = [(row, (x, y)) for y, line in enumerate(cells) for x, row in enumerate(line) if row is not None]
     odd = set(outliers({row.key: shares[row.key] for row in rows if not row.stale and row.key in shares}))
     unknown = [place for row, place in places if row.key not in shares]
@@ -231,7 +231,7 @@ def _lines(rows: Sequence[CoreRow]) -> list[tuple[str, list[CoreRow]]]:
 
 
 def _measured(row: CoreRow, measure: CoreMetric) -> float | None:
-    """Rounded to three digits after the point: enough for a color, and short to send."""
+    """A value rounded to three decimals, enough for a color and short to send."""
     share = measure.share(row) if measure.share is not None else None
     return round(share, 3) if share is not None else None
 
@@ -239,7 +239,7 @@ def _measured(row: CoreRow, measure: CoreMetric) -> float | None:
 def _values(
     cells: Sequence[Sequence[CoreRow | None]], shares: Mapping[str, float], *, stale: bool
 ) -> list[list[float | None]]:
-    """The cells of cores that report, or of those that no longer do, in percent; shares by the keys of cores."""
+    """Values in percent for the cells of cores that report, or of those that no longer do; shares by core key."""
     return [
         [
             round(100 * shares[row.key], 1) if row is not None and row.stale is stale and row.key in shares else None
@@ -260,7 +260,7 @@ def _core_name(row: CoreRow) -> str:
 
 
 def byte_unit(most: float | None) -> tuple[str, int]:
-    """The unit of an axis of up to so many bytes, and its divisor; the same unit that `bytes_text` chooses."""
+    """The unit of an axis up to this many bytes, and its divisor; the same unit that `bytes_text` chooses."""
     return ("MiB", 1024**2) if most is not None and most < 999.5 * 1024**2 else ("GiB", GIB)
 
 
@@ -363,7 +363,7 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
 
 
 def core_words(row: CoreRow, now: float) -> str:
-    """A core in one line; how old what is known of it is."""
+    """A core in one line, with the age of its values."""
     share = MEMORY.share(row) if MEMORY.share is not None else None
     memory = MEMORY.text(row) + (f" of {CAPACITY.text(row)} ({percent_text(share)})" if share is not None else "")
     others = reported([one for one in CORE_METRICS if one.is_optional], [row])
@@ -375,7 +375,7 @@ def core_words(row: CoreRow, now: float) -> str:
 
 
 def steps(places: Sequence[float]) -> dict[str, Any]:
-    """An axis of steps: whole numbers also where there are few."""
+    """An axis of steps, with whole numbers even for few steps."""
     few = {"dtick": 1} if places and max(places) - min(places) <= 10 else {}
     return {"title": {"text": "step"}, "tickformat": ",d", **few}
 

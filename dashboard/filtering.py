@@ -1,4 +1,4 @@
-"""Runs filters in threads of their own, so that neither the event loop nor other slow work waits for them."""
+"""Runs filters in separate threads, so that neither the event loop nor other slow work waits for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fleet behind the pages: one question to the database a second, however many browsers ask."""
+"""The fleet behind the pages: one query of the database per second, for any number of browsers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from neuron_top.views.phases import PhaseTimeline
 from neuron_top.views.rank_steps import StepMap
 
 FRESH_SECONDS = 1.0
-"""A page is cached so long."""
+"""Seconds for which a page is cached."""
 BLAME_SECONDS = 10.0
-"""The blame of a job is added up anew so often while somebody looks at it."""
+"""Seconds after which a job's blame is computed again while somebody views it."""
 CONNECTIONS = 2
 PICTURE_SECONDS = 5.0
-"""Heartbeats come as often."""
+"""As often as heartbeats come."""
 STEP_ROWS, STEP_COLUMNS = 24, 40
-"""Of ranks × steps: more would not fit into a push."""
+"""Limits for ranks × steps: more would not fit into a push."""
 LOGS_KEPT = 16
 NO_FLEET = "no fleet: start the server with --store, or NEURONTOP_STORE set"
 
@@ -54,14 +54,14 @@ class DashboardFleet:
 
     @cached_property
     def service(self) -> FleetService:
-        """Raises NothingToShow where no fleet is named."""
+        """The service of the fleet. Raises NothingToShow if no fleet is named."""
         if not self.exists:
             raise NothingToShow(NO_FLEET)
         return FleetService(self._settings, connections=CONNECTIONS)
 
     @cached_property
     def actions(self) -> FleetActions:
-        """Changes of nodes, asked for as the server's own login. Raises NothingToShow where no fleet is named."""
+        """Changes of nodes, requested as the server's own login. Raises NothingToShow if no fleet is named."""
         if not self.exists:
             raise NothingToShow(NO_FLEET)
         return FleetActions(self._settings, connections=CONNECTIONS)
@@ -74,7 +74,7 @@ class DashboardFleet:
             return self._changes[1]
 
     def close(self) -> None:
-        """Leave the database."""
+        """Close the connections to the database."""
         if (adding_up := self._adding_up) is not None:
             adding_up.join()
         if "service" in self.__dict__:
@@ -92,7 +92,7 @@ class DashboardFleet:
         return of_job(cached[1], job) if job else cached[1]
 
     def pictures(self, job: str | None) -> tuple[StepMap, PhaseTimeline]:
-        """Ranks × steps, and what nodes did when, of a job or of the one that runs. Raises NothingToShow."""
+        """Ranks × steps and the phases of nodes, of this job or the running one. Raises NothingToShow."""
         with self._picturing:
             cached = self._pictures
             if cached is None or cached[0] != job or time.monotonic() - cached[1] > PICTURE_SECONDS:
@@ -102,7 +102,7 @@ class DashboardFleet:
         return cached[2]
 
     def logs(self, node: str) -> NodeLogs:
-        """The log of a node, out of its agent; those that were looked at last are kept. Does not wait."""
+        """The log of a node, from its agent; the last viewed ones are kept. Does not wait."""
         with self._lock:
             logs = self._logs.get(node)
             if logs is None:
@@ -144,7 +144,7 @@ class DashboardFleet:
             return self._node[2]
 
     def core(self, node: str, core: int, job: str | None = None) -> FleetCorePage:
-        """One core of a node, as fresh. Raises NothingToShow, StoreUnusable."""
+        """One core of a node, as fresh as the page. Raises NothingToShow, StoreUnusable."""
         with self._lock:
             asked = node, core, job
             if self._core is None or self._core[0] != asked or time.monotonic() - self._core[1] > FRESH_SECONDS:

@@ -132,7 +132,7 @@ def _button(text: str, act: str, plan: FleetPlan, what: str = "", **more: Any) -
 
 
 def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> dict[str, Any]:
-    """What the panel shows for an address. Asks the database."""
+    """The panel's content for an address. Asks the database."""
     if not fleet.exists:
         return render(None, "")
     change: FleetPlan | str | None = None
@@ -213,7 +213,7 @@ def register(app: Dash, fleet: DashboardFleet) -> None:
 
 
 def _work(fleet: DashboardFleet, button: dict[str, str], word: str) -> Callable[[], FleetPlan]:
-    """What a button of the drawer does."""
+    """The action of a button of the drawer."""
     batch, what = button["batch"], button["what"]
     if button["type"] == "change-confirm":
         return lambda: fleet.actions.confirm_seen(batch, [int(one) for one in what.split(",") if one], word)

@@ -16,7 +16,7 @@ from neuron_top.views.rank_steps import StepMap
 
 MOST_ACROSS = 50
 MOST_NAMED = 16
-"""So many cells are wide enough for the names of their nodes."""
+"""Up to this many cells are wide enough for the names of their nodes."""
 GIB = 1024**3
 _SIGNS = {CellMark.SILENT: "✗", CellMark.SLOW: "▲"}
 _CORES_ACROSS = 32
@@ -54,7 +54,7 @@ def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
         "hovertemplate": f"{words}<br>{cells.metric.title}: {_hover(cells)}<extra></extra>",
         "showscale": False,
     }
-    unknown = trace | {  # plotly draws no text where there is no value
+    unknown = trace | {  # plotly draws no text for a cell without a value
         "z": [[1 if cell.worst is None else None for cell in row] for row in rows],
         "text": [[_unknown_text(cell, named=named) for cell in row] for row in rows],
         "colorscale": [[0, colors.line], [1, colors.line]],
@@ -80,7 +80,7 @@ def _cell_text(cell: FleetCell, *, named: bool) -> str:
 
 
 def _short(value: float | None) -> int | None:
-    """Whole percent: enough for a color, and short to send."""
+    """A share in whole percent, enough for a color and short to send."""
     return None if value is None else round(100 * value)
 
 
@@ -121,7 +121,7 @@ def cores_figure(page: NodePage, metric: str, colors: ChartColors) -> PageChart:
 
 
 def history_figure(page: NodePage, colors: ChartColors) -> Figure:
-    """The least, median and most busy core of a node over the last hour; the reason where there is no history."""
+    """The least, median and most busy core of a node over the last hour; without a history, the reason."""
     history = page.history
     if history.missing:
         return empty(colors, history.missing, 160)

@@ -82,8 +82,8 @@ GRAPH_COLUMNS = tuple(
         column("message", "Failure", 150, flex=260),
     )
 )  # fmt: skip
-"""What fits into 1024 pixels, on narrower screens without those that `grids.js` names; operators, compiler and the rest
-stand in the drawer of a graph."""
+"""Columns that fit into 1024 pixels (on narrower screens without those that `grids.js` names); operators, compiler and
+the rest are in the drawer of a graph."""
 
 RUN_COLUMNS = tuple(
     _narrow(one)
@@ -115,8 +115,8 @@ ENTRY_COLUMNS = tuple(
         column("failure", "Failure", 150, filter=False, minWidth=80),
     )
 )  # fmt: skip
-"""What fits into 1024 pixels, the largest entry first, whose size is seen on a phone too; the rest stands in the drawer
-of an entry."""
+"""Columns that fit into 1024 pixels, the largest entry first, with the size visible on a phone too; the rest is in the
+drawer of an entry."""
 
 
 def grid(

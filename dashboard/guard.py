@@ -1,4 +1,4 @@
-"""Authentication, host, origin and rate-limit middleware: every request and socket passes it first (pure ASGI).
+"""Middleware for authentication, host, origin and rate limits, which all requests and sockets pass (pure ASGI).
 
 In this order: headers, address, Host, sign-in, rate, the permission that the address needs (`permissions.py`), Origin
 of what changes something, body, the permission that a callback needs. A refused request gets a status and one line of
@@ -32,7 +32,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "neurontop_session"
 BROWSER_COOKIE = "neurontop_browser"
-"""Of browsers that dropped a log; without an age, so that it ends with the browser."""
+"""Cookie of browsers that dropped a log; without an age, so that it ends with the browser."""
 MOST_BODY_BYTES = ConnectionLimits().body_bytes
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST"}
@@ -56,7 +56,7 @@ page_url: ContextVar[str] = ContextVar("page_url", default="")
 
 
 def why_not_act(purpose: str) -> str:
-    """What a reader who may not act is told; `purpose` is what the act token would be for: `to undo`."""
+    """The message for a reader who may not act; `purpose` of the act token, as `to undo`."""
     return (
         f"Sign in with the act token {purpose}." if acting_offered.get() else "This server changes nothing: read-only."
     )
@@ -123,7 +123,7 @@ class Guard:
             await self._refuse(scope, answer, refused)
             return
         if scope["type"] == "http" and scope["path"][len(self._prefix) :] in self._pages:
-            # Every page is the same document; the script in it reads the address and asks for the rest.
+            # Every page is the same document, whose script reads the address and requests the rest.
             scope = {**scope, "path": self._prefix, "raw_path": self._prefix.encode()}
         permission_reset, client_reset = current_permission.set(caller.permission), client_now.set(caller.client)
         offered_reset = acting_offered.set(bool(self._access.act_token))
@@ -163,7 +163,7 @@ class Guard:
         session = _cookie(headers, COOKIE)
         permission = self._access.permission_of_session(session, time.time())
         signed_in = permission is not Permission.NONE
-        # Who has signed in is not held up by what else comes from the same address.
+        # A signed-in client is not slowed down by other requests from the same address.
         caller = _Caller(permission, f"session {_digest(session).hex()}" if signed_in else f"address {address}")
         if not self._rate.allows(caller.client, time.monotonic()):
             raise Refused(429, "too many requests", retry_after=1.0)
@@ -294,7 +294,7 @@ class Guard:
         needed = self._callbacks.get(name) if isinstance(name, str) else None
         if needed is None:
             raise Refused(400, "there is no such callback")
-        # Dash also asks when buttons appear; no click is counted then, and nothing is done.
+        # Dash also calls back when buttons appear; then no click is counted, and nothing is done.
         if permission < needed and _counts_a_click(question.get("inputs")):
             raise Refused(403, _NEEDS_ACT)
 
@@ -405,7 +405,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _counts_a_click(inputs: Any) -> bool:
-    """Whether one of a callback's inputs has a value; what cannot be read counts."""
+    """Whether one of a callback's inputs has a value; unreadable input counts as one."""
     if isinstance(inputs, list):
         return any(map(_counts_a_click, inputs))
     return not isinstance(inputs, dict) or bool(inputs.get("value"))
@@ -430,7 +430,7 @@ def _cookie(headers: dict[str, str], name: str) -> str:
 
 
 async def _body(headers: dict[str, str], receive: Receive) -> bytes:
-    """The whole body; refused as soon as it is known to be too long."""
+    """The whole body; the request is refused as soon as the body is known to be too long."""
     length = headers.get("content-length", "0")
     if not (length.isascii() and length.isdigit()) or len(length) > 12 or int(length) > MOST_BODY_BYTES:
         raise Refused(413, f"the body is too large: at most {MOST_BODY_BYTES} bytes are accepted")

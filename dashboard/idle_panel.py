@@ -1,4 +1,4 @@
-"""The first page where nothing runs: what was looked for, what was found, and what to do next."""
+"""The first page if nothing runs: what was searched, what was found, and what to do next."""
 
 from __future__ import annotations
 

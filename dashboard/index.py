@@ -12,7 +12,7 @@ from neuron_top.dashboard.layout import NavigationLink
 
 _GRIDS = "/dash_ag_grid/dash_ag_grid."
 _OLD_BROWSERS = ("/dash/deps/polyfill@",) if dash_version.startswith("4.4.") else ()
-"""`generators.js` replaces what the scripts of this version take from it; those of another may take more."""
+"""Only for this version `generators.js` has all that the scripts need; those of other versions may need more."""
 _SPARED = ("/dash/dash_table/", *_OLD_BROWSERS, _GRIDS)
 
 
@@ -43,8 +43,8 @@ overview, and <a href="{escape(prefix)}api/overview">api/overview</a> gives it a
 
 def _used(scripts: str) -> str:
     """The scripts without those that Dash always adds and we never use: its own table, and polyfills for browsers
-    before 2018 (an eighth of the time until the page answers); and without the grids, which `grids.js` reads where one
-    is.
+    before 2018 (an eighth of the time until the page responds); and without the grids, which `grids.js` loads on pages
+    that have one.
     """
     return "\n".join(line for line in scripts.splitlines() if not any(part in line for part in _SPARED))
 

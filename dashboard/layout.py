@@ -16,7 +16,7 @@ from neuron_top.views.runs import RunRow
 
 RUNS_OFFERED = 200
 RANGES = (("", "all time"), ("5", "last 5 m"), ("15", "last 15 m"), ("60", "last 1 h"), ("360", "last 6 h"))
-"""Minutes, and their words."""
+"""Minutes and their labels."""
 
 
 class NavigationLink(NamedTuple):
@@ -45,7 +45,7 @@ def app_layout(
 ) -> Any:
     """The frame; the page goes into `page`, at once where it is known which one the browser has opened.
 
-    `can_act`: the server has an act token to sign in with.
+    `can_act`: the server has an act token for signing in.
     """
     where = {"pathname": open_page.path, "search": open_page.search} if open_page is not None else {}
     return html.Div(

@@ -11,12 +11,12 @@ from collections import OrderedDict
 import msgspec
 
 UPLOAD_PATH = "dropped"
-"""Below the prefix: the one address that takes a large body."""
+"""The only path, below the prefix, that accepts a large body."""
 _CLIENTS_KEPT = 4096
 
 
 class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Of connections and messages, held by `protocol.py` before the application sees anything."""
+    """Limits of connections and messages, enforced by `protocol.py` before the application sees anything."""
 
     head_bytes: int = 32 << 10
     """Request line and headers of one request."""
@@ -25,19 +25,19 @@ class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
     headers: int = 100
     body_bytes: int = 1 << 20
     upload_bytes: int = 64 << 20
-    """Of a log that is dropped into a page: of the address `UPLOAD_PATH` alone."""
+    """For a log that is dropped into a page, only at `UPLOAD_PATH`."""
     head_seconds: float = 10.0
-    """From the first byte, or of a new connection from its beginning, to the end of the headers."""
+    """Seconds from the first byte (on a new connection from its beginning) to the end of the headers."""
     body_seconds: float = 20.0
-    """From the end of the headers to the end of the body."""
+    """Seconds from the end of the headers to the end of the body."""
     upload_seconds: float = 300.0
     idle_seconds: int = 5
-    """Between two requests on a connection."""
+    """Seconds between two requests on a connection."""
     stalled_seconds: float = 20.0
-    """In which somebody who is sent an answer takes at least `least_progress` bytes of it."""
+    """Seconds within which a client must read at least `least_progress` bytes of its answer."""
     least_progress: int = 16 << 10
     connections: int = 900
-    """Below the 1,024 open files that a process commonly may have."""
+    """Below the usual limit of 1,024 open files per process."""
     connections_of_one: int = 600
     """One address may be a proxy with many browsers behind it."""
     pipelined: int = 16
@@ -47,7 +47,7 @@ class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def client_of(host: str) -> str:
-    """The name under which the requests of an address are counted."""
+    """The client, for counting requests, that an address belongs to."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -63,7 +63,7 @@ class Rate:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def allows(self, client: str, now: float) -> bool:
-        """Whether one more request is within the limit; it is counted when it is. `now`: a monotonic clock."""
+        """Whether one more request is within the limit; if so, it is counted. `now`: a monotonic clock."""
         left, since = self._buckets.pop(client, (self._burst, now))
         left = min(self._burst, left + (now - since) * self._per_second)
         allowed = left >= 1.0
@@ -92,7 +92,7 @@ class Guesses:
         self._all = self.ALL_AT_ONCE, 0.0
 
     def wait(self, client: str, now: float) -> float:
-        """Seconds until a token of this client is compared; 0: at once. `now`: a monotonic clock."""
+        """Seconds until the next token of this client is compared; 0: at once. `now`: a monotonic clock."""
         count, last = self._wrong.get(client, (0, now))
         if now - last > self.FORGOTTEN_SECONDS:
             del self._wrong[client]
@@ -102,7 +102,7 @@ class Guesses:
         return max(0.0, own, (1.0 - self._left(now)) / self.ALL_PER_SECOND)
 
     def wrong(self, client: str, now: float) -> None:
-        """A token of this client was compared and is none of ours."""
+        """Note that a compared token of this client was wrong."""
         count, last = self._wrong.pop(client, (0, now))
         self._wrong[client] = (1 if now - last > self.FORGOTTEN_SECONDS else count + 1, now)
         self._all = self._left(now) - 1.0, now

@@ -1,4 +1,4 @@
-"""The tiles at the top of the first page: a number each, and a line below it that says of what."""
+"""The tiles at the top of the first page: each a number, and a line below it that explains it."""
 
 from __future__ import annotations
 
@@ -57,8 +57,7 @@ def tile_texts(view: Overview) -> dict[str, str]:
 
 
 def _speed_words(training: TrainingCard) -> str:
-    """What the number stands for: it is a median of recent reports, which may differ from the last point of the
-    chart."""
+    """Explains the number, a median of recent reports, which may differ from the last point of the chart."""
     if training.throughput is not None:
         return " · ".join(filter(None, (training.throughput_unit, "recent median")))
     return f"{duration_text(training.step_seconds)} per step" if training.step_seconds is not None else ""

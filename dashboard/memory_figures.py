@@ -35,9 +35,9 @@ TALL = 500
 """Beside a panel of two charts."""
 _EXHAUSTED_DRAWN = 128
 _BARS_OF_CORES = 32
-"""Where there are more cores, a bar stands for a device."""
+"""With more cores than this, a bar stands for a device."""
 FEW_BARS = 8
-"""So many have room for their whole names."""
+"""Up to this many have room for their whole names."""
 
 
 class _Bar(NamedTuple):
@@ -45,11 +45,11 @@ class _Bar(NamedTuple):
 
     name: str
     key: str
-    """Of the core that a click chooses."""
+    """Key of the core that a click chooses."""
     kinds: dict[str, int]
     memory: int | None
     peak: int | None
-    """None of a device: its cores need not have had theirs at one moment."""
+    """None for a device, as its cores may have had their peaks at different moments."""
     capacity: int | None
 
 
@@ -59,7 +59,7 @@ def core_label(row: CoreRow) -> str:
 
 
 def over_time(view: MemoryTable, colors: ChartColors) -> PageChart | AppendChart:
-    """Memory of all cores: a line each, or where they are many the lowest, the median and the highest."""
+    """Memory of all cores: a line for each, or of many the lowest, the median and the highest."""
     if view.memory is None or not view.memory.times:
         return AppendChart(lines(view, colors))
     capacities = _capacities(view.rows)
@@ -69,7 +69,7 @@ def over_time(view: MemoryTable, colors: ChartColors) -> PageChart | AppendChart
 
 
 def busy_over_time(view: MemoryTable, colors: ChartColors) -> PageChart:
-    """Utilization of all cores, where they are many."""
+    """Utilization of all cores, if there are many."""
     if view.utilization is None or not view.utilization.times:
         return PageChart(empty(colors, "utilization of each core stands on the overview", 220))
     return bands(view.utilization, colors, scale=100, height=220, **PERCENT, range=[0, 105])

@@ -1,4 +1,4 @@
-"""Every address and callback of the server with the permission that it needs; the guard enforces the table.
+"""The table of permissions for every address and callback of the server, which the guard enforces.
 
 What is not declared here is not served. The tests walk all routes and callbacks of the application and compare.
 """
@@ -45,7 +45,7 @@ _READ_PATHS = (
 )  # fmt: skip
 
 ROUTES: Mapping[tuple[str, str], Permission] = {
-    # What the sign-in page itself needs: no data of anybody's.
+    # Needed by the sign-in page itself; no data is in these.
     (GET, "sign-in"): Permission.NONE,
     (POST, "sign-in"): Permission.NONE,
     (POST, "sign-out"): Permission.NONE,
@@ -54,16 +54,16 @@ ROUTES: Mapping[tuple[str, str], Permission] = {
     **{(GET, path): Permission.NONE for path in MOVED},
     **{(GET, path): Permission.READ for path in _READ_PATHS},
     (SOCKET, "push"): Permission.READ,
-    # A log that a reader brings is shown to that browser alone and changes nothing; see `dropping.py`.
+    # A log that a reader drops is shown to that browser alone and changes nothing; see `dropping.py`.
     (POST, UPLOAD_PATH): Permission.READ,
     # A callback also needs its own permission; see CALLBACKS.
     (POST, CALLBACKS_PATH): Permission.READ,
-    # A plan changes nothing and can be looked at; its maker is held to a number of them.
+    # A plan changes nothing and can be viewed; the number of plans per client is limited.
     (POST, "api/cache/plans"): Permission.READ,
     (POST, "api/cache/plans/{identity}/execute"): LEAST_TO_EXECUTE,
     (POST, "api/cache/plans/{identity}/stop"): LEAST_TO_EXECUTE,
     (POST, "api/cache/plans/{identity}/undo"): LEAST_TO_EXECUTE,
-    # Asking nodes already writes into the fleet's database.
+    # A request to nodes already writes to the fleet's database.
     (POST, "api/fleet/changes"): Permission.ACT,
     (POST, "api/fleet/changes/{batch}/confirm"): Permission.ACT,
     (POST, "api/fleet/changes/{batch}/cancel"): Permission.ACT,
@@ -103,7 +103,7 @@ CALLBACKS: Mapping[str, Permission] = {
     "logs-new.data": Permission.READ,
     "logs-found.data": Permission.READ,
 }
-"""By the first output of a callback."""
+"""Permissions by the first output of a callback."""
 
 
 class _Rule(NamedTuple):

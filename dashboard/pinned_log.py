@@ -1,4 +1,4 @@
-"""The newest lines of the log beside the overview on a wall screen; a narrower window never asks for them."""
+"""The newest lines of the log beside the overview on a wall screen; a narrower window never requests them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         run = state_of(search).get("run", "")
         try:
             lines = feeds.feed(run).log_tail(READ)
-        except NeuronTopError:  # the page itself says so
+        except NeuronTopError:  # the page itself reports it
             return None, None
         mark = [run, lines[-1].source, lines[-1].offset, len(lines[-1].text)] if lines else [run]
         return (no_update, no_update) if mark == known else (rows_of(lines), mark)

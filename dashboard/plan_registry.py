@@ -1,7 +1,7 @@
-"""The plans that clients of the server have requested: whose they are, and how many are kept.
+"""Keeps the plans that clients have requested, by owner, and limits their number.
 
-A plan that nobody has executed gives way to newer ones of the same client only. One that runs or has run is kept for
-as long as the server runs, so that it can be stopped, looked at and undone.
+A plan that nobody has executed is replaced only by newer ones of the same client. One that runs or has run is kept for
+as long as the server runs, so that it can be stopped, viewed and undone.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from neuron_top.services.caches import Verb, action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 
 PLANS_OF_ONE = 50
-"""Waiting plans of one client, at most."""
+"""The most waiting plans of one client."""
 PLANS_OF_READERS = 500
-"""Waiting plans of all clients together that may not execute them, at most."""
+"""The most waiting plans of all clients together that may not execute them."""
 WAITING_SECONDS = 3600.0
-"""After this time a waiting plan makes room when there are too many: its entries have changed since."""
+"""Seconds after which a waiting plan may be dropped if there are too many, as its entries have changed since."""
 
 
 class NotPermitted(UsageError):
-    """The client has not the permission for what it asks."""
+    """The client does not have the permission for its request."""
 
 
 class Requester(NamedTuple):
-    """Who requests plans: the client's name and its permission."""
+    """A client that requests plans: its name and permission."""
 
     client: str
     permission: Permission
@@ -43,13 +43,13 @@ class Requester(NamedTuple):
         return self.permission >= LEAST_TO_EXECUTE
 
     def check_permission(self, verb: Verb) -> None:
-        """Raises NotPermitted where it may not execute, stop or undo plans of this verb."""
+        """Raise NotPermitted if the client may not execute, stop or undo plans of this verb."""
         if self.permission < action_permission(verb):
             raise NotPermitted(f"sign in with the act token to {action_of(verb).title}")
 
 
 def current_requester() -> Requester:
-    """Who sent the request that is being answered."""
+    """The client of the current request."""
     return Requester(client_now.get(), current_permission.get())
 
 
@@ -60,7 +60,7 @@ class _Registered(NamedTuple):
 
 
 class PlanRegistry:
-    """Plans and what became of them, by identity. Safe from any thread."""
+    """Plans and their executions by identity. Safe from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

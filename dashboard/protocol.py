@@ -1,9 +1,9 @@
 """HTTP and WebSocket protocols with limits of bytes, time and number of connections.
 
 uvicorn reads HTTP with httptools, which has no limit of its own: headers grow as long as somebody sends them, and a
-request that is never finished stays. Here bytes are handed to the parser in pieces and counted, every phase of a
-request has a time, and where an address has too many connections the one that has waited longest gives way, so that
-whoever sends a whole request is always served.
+request that is never finished stays. Here bytes are passed to the parser in pieces and counted, every phase of a
+request has a time limit, and if an address has too many connections, the one that has waited longest is closed, so that
+clients that send whole requests are always served.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from neuron_top.dashboard.limits import UPLOAD_PATH, ConnectionLimits, client_of
 LIMITS = ConnectionLimits()
 _PIECE_BYTES = 8 << 10
 _MOST_UNTAKEN = 256 << 10
-"""Bytes that wait to be taken from a WebSocket."""
+"""The most bytes that wait to be read from a WebSocket."""
 _LINGER_SECONDS = 1.0
-"""What a refused client still sends is thrown away for so long: closing at once could take the refusal from it."""
+"""Seconds for which a refused client's input is discarded, as closing at once could lose the refusal."""
 
 
 class _Stalled:
@@ -36,12 +36,12 @@ class _Stalled:
         self._left = 0
 
     def begin(self) -> None:
-        """The transport holds much."""
+        """Called when the transport's buffer is full."""
         self._left = self._transport.get_write_buffer_size()
         self._timer = asyncio.get_running_loop().call_later(self._limits.stalled_seconds, self._look)
 
     def end(self) -> None:
-        """What it held was taken, or the connection is gone."""
+        """Called when the buffer was read, or the connection is gone."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -79,7 +79,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes, in pieces: a head that grows too long is refused before the rest is looked at."""
+        """Take bytes, in pieces; a head that is too long is refused before the rest is parsed."""
         if self._timer is None and self._in_head and not self._refused:
             self._start_phase(self.limits.head_seconds)
         for start in range(0, len(data), _PIECE_BYTES):
@@ -102,7 +102,7 @@ class BoundedHttp(HttpToolsProtocol):
         if self._excess is not None:
             self._refuse(*self._excess)
 
-    # What the parser calls. Once something is in excess, the rest of the piece is nobody's business any more.
+    # Called by the parser. Once a limit is exceeded, the rest of the piece is ignored.
 
     def on_message_begin(self) -> None:
         """The first byte of a request."""
@@ -116,7 +116,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._excess = self._excess or (414, "the address is too long")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header; behind the body nobody reads any."""
+        """A header; those after the body are ignored."""
         self._in_target = False
         if not self._in_head:
             return
@@ -158,22 +158,22 @@ class BoundedHttp(HttpToolsProtocol):
             self._stop_phase()
 
     def pause_writing(self) -> None:
-        """The transport holds much."""
+        """Called when the transport's buffer is full."""
         super().pause_writing()
         self._stalled.begin()
 
     def resume_writing(self) -> None:
-        """It was taken."""
+        """Called when the buffer was read."""
         super().resume_writing()
         self._stalled.end()
 
     def _is_upload(self) -> bool:
-        """Whether a log is brought; who may do that is the guard's question, before any of it is kept."""
+        """Whether a log is uploaded; the guard checks who may do that, before any of it is stored."""
         path = self.url.partition(b"?")[0]
         return path.endswith(f"/{UPLOAD_PATH}".encode()) and self.parser.get_method() == b"POST"
 
     def _wrong_head(self) -> tuple[int, str] | None:
-        """Why the complete headers of a request are refused; empty where they are fine."""
+        """Why the complete headers of a request are refused; empty if they are accepted."""
         sizes = [value for name, value in self.headers if name == b"content-length"]
         if any(len(size) > 12 or int(size) > self._most_body for size in sizes):
             return 413, f"the body is too large: at most {self._most_body} bytes are accepted"
@@ -204,7 +204,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._timer = None
         if self._phase_bytes or not self._in_head:
             self._refuse(408, "the request took too long to arrive")
-        else:  # a browser opens connections that it may need: nothing is wrong with one that it did not
+        else:  # browsers open connections in advance: an unused one is no error
             self.transport.close()
 
     # Number
@@ -216,7 +216,7 @@ class BoundedHttp(HttpToolsProtocol):
         return cycle is None or cycle.response_complete
 
     def _make_room(self) -> bool:
-        """Whether there is room for this connection, if need be that of one that has waited longest."""
+        """Whether there is room for this connection, if need be by closing the one that has waited longest."""
         others = [
             cast("_Connection", connection)
             for connection in self.connections
@@ -239,7 +239,7 @@ class BoundedHttp(HttpToolsProtocol):
             if len(self.pipeline) > 0 or self.cycle.response_started:
                 self.transport.abort()
                 return
-            self.cycle.disconnected = True  # what the application would answer comes too late
+            self.cycle.disconnected = True  # an answer of the application would come too late
             self.cycle.message_event.set()
         body = json.dumps({"error": text}).encode()
         self.flow.resume_reading()
@@ -276,25 +276,25 @@ class BoundedSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
 
     def pause_writing(self) -> None:
-        """The transport holds much."""
+        """Called when the transport's buffer is full."""
         super().pause_writing()
         self._stalled.begin()
 
     def resume_writing(self) -> None:
-        """It was taken."""
+        """Called when the buffer was read."""
         super().resume_writing()
         self._stalled.end()
 
     def handle_text(self, event: Any) -> None:
-        """Nobody reads it."""
+        """Ignored, as no page sends anything."""
         self._end()
 
     def handle_bytes(self, event: Any) -> None:
-        """Nobody reads it."""
+        """Ignored, as no page sends anything."""
         self._end()
 
     def handle_cont(self, event: Any) -> None:
-        """Nobody reads it."""
+        """Ignored, as no page sends anything."""
         self._end()
 
     def _end(self) -> None:

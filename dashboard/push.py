@@ -26,16 +26,16 @@ from neuron_top.views.jobs import JobCard
 from neuron_top.views.verdict import GOES_ON, SIGNS, freshness_text, progress_text
 
 LEAST_SECONDS = 0.12
-"""Between two messages to one browser."""
+"""Least seconds between two messages to one browser."""
 APART_SECONDS = 0.004
-"""Between messages to two browsers about one change: an answer takes as long, so that none waits for all the others."""
+"""Seconds between messages to two browsers about one change, about as long as an answer takes, so that none queues."""
 MOST_SECONDS = 1.0
-"""A message comes at least so often: elapsed times grow without an event, and silence means a broken line."""
+"""The longest time between messages: elapsed times grow without events, and silence means a broken connection."""
 STALE_SECONDS = 5.0
-"""So old may be what the frame says: a message that says that there is news does not wait for it."""
+"""The frame's state in a message may be this old, so that the message need not wait for it."""
 MOST_SOCKETS = 500
 MOST_OF_ONE = 300
-"""Of one address, which may be a proxy; a page without a socket asks every second instead."""
+"""The most sockets of one address, which may be a proxy; a page without a socket polls every second instead."""
 
 
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
@@ -45,7 +45,7 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     answers = SharedAnswers[str](LEAST_SECONDS, stale=STALE_SECONDS)
 
     async def news(run: str) -> str:
-        feeds.feed(run)  # a dropped log is its browser's alone: whoever may not see the run is refused here
+        feeds.feed(run)  # refuses other browsers, as a dropped log belongs to one alone
         # In a thread: it asks for the recordings and for what is kept of alerts. Once for all who look at the run.
         return await answers.get(run, partial(_news, feeds, run))
 
@@ -88,7 +88,7 @@ def _news(feeds: FeedRegistry, run: str) -> str:
 
 
 def _are_logs(cards: Sequence[JobCard]) -> bool:
-    """Whether these are jobs of several logs: none of them is shown by itself."""
+    """Whether these are jobs of several logs, so that none of them is shown by default."""
     return bool(cards) and cards[0].id.startswith(PREFIX)
 
 
@@ -120,7 +120,7 @@ async def _notify(
         await asyncio.sleep(later)
         try:
             text = await news(run)
-        except NeuronTopError:  # a recording that cannot be read any more: the page asks, and says why
+        except NeuronTopError:  # the recording cannot be read any more, which the page will report
             text = ""
         await socket.send_text(text)
         await asyncio.sleep(LEAST_SECONDS - later)

@@ -52,7 +52,7 @@ def _progress(one: Verdict, view: Overview) -> list[Any]:
 
 
 def _done(one: Verdict, view: Overview) -> str:
-    """What the share of progress counts, for a failed job whose reason states the failure instead."""
+    """The meaning of the progress share, for a failed job, whose reason states the failure instead."""
     training = view.training
     if one.state is not VerdictState.FAILED or training.step is None:
         return ""

@@ -24,7 +24,7 @@ from neuron_top.settings import Settings
 
 CLOSE_SECONDS = 3
 SWITCH_SECONDS = 0.0005
-"""So long may a thread that reads events keep the loop from answering; Python's own 5 ms come twice in each answer."""
+"""How long a thread that reads events may delay the loop; Python's default of 5 ms would occur twice per answer."""
 
 COLLECTED_AFTER = 20_000, 5, 20
 """Objects after which Python looks for cycles among them, and how seldom among older ones. All threads stand still
@@ -94,7 +94,7 @@ def _listener(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, proto)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(2048)  # the address is reported next: whoever comes at once waits instead of being refused
+        listener.listen(2048)  # listen before the address is reported, so that an early client is not refused
     except OSError as problem:
         if listener is not None:
             listener.close()

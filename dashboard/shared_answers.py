@@ -10,16 +10,16 @@ from typing import Generic, NamedTuple, TypeVar
 Answer = TypeVar("Answer")
 
 _MOST_KEPT = 64
-"""Different questions whose answers are kept."""
+"""The most different questions whose answers are kept."""
 
 
 class _Asked(NamedTuple, Generic[Answer]):
     at: float
     task: asyncio.Task[Answer]
     before: tuple[float, asyncio.Task[Answer]] | None
-    """When the answer before was asked for, and it."""
+    """The previous answer and when it was requested."""
     version: int
-    """Of what was asked about; a later one is greater."""
+    """Version of the subject of the question; a later one is greater."""
 
 
 class SharedAnswers(Generic[Answer]):
@@ -41,7 +41,7 @@ class SharedAnswers(Generic[Answer]):
         An answer about an earlier `version` is none.
         """
         asked = self._asked.get(question)
-        while asked is not None and asked.version < version and not asked.task.done():  # one at a time of a question
+        while asked is not None and asked.version < version and not asked.task.done():  # one at a time per question
             await asyncio.wait([asked.task])
             asked = self._asked.get(question)
         self._wanted[question] = now = self._clock()
@@ -49,10 +49,10 @@ class SharedAnswers(Generic[Answer]):
             asked = self._begin(question, work_out, version)
         if self._stale and not asked.task.done() and asked.before is not None and now - asked.before[0] <= self._stale:
             return asked.before[1].result()
-        return await asyncio.shield(asked.task)  # one browser that goes away takes nothing from the others
+        return await asyncio.shield(asked.task)  # a browser that goes away does not cancel it for the others
 
     def _begin(self, question: Hashable, work_out: Callable[[], Answer], version: int) -> _Asked[Answer]:
-        asked = self._asked.pop(question, None)  # the newest question stands last
+        asked = self._asked.pop(question, None)  # keep the newest question last
         before = (asked.at, asked.task) if asked is not None and asked.task.done() and _is_good(asked.task) else None
         while len(self._asked) >= _MOST_KEPT:
             oldest = next(iter(self._asked))
@@ -70,7 +70,7 @@ class SharedAnswers(Generic[Answer]):
         asyncio.get_running_loop().call_later(self._seconds, self._again, question, work_out, done)
 
     def _stands(self, question: Hashable, task: asyncio.Task[Answer]) -> bool:
-        """Whether no other answer to this question was begun since."""
+        """Whether this is still the newest answer to the question."""
         asked = self._asked.get(question)
         return asked is not None and asked.task is task
 

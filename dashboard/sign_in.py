@@ -42,6 +42,6 @@ def wrong_page(prefix: str, reason: str) -> str:
 
 
 def sign_in_page(prefix: str, *, wrong: bool = False, back: str = "") -> str:
-    """The page; `wrong` says that the last token was none of ours, `back` where somebody goes afterwards."""
+    """The page; `wrong`: the last token was wrong; `back`: where to go after signing in."""
     note = '<p role="alert" class="bad">That token is not valid here.</p>' if wrong else ""
     return _PAGE.substitute(prefix=prefix, note=note, back=escape(back or prefix))

@@ -16,7 +16,7 @@ HEIGHT = 200
 LEFT = 56
 """Pixels for the numbers of the y axis, the same in both charts: a step is at one place in them."""
 SMOOTHED = 0.9
-"""Weight of what came before in the smoothed line."""
+"""Weight of earlier values in the smoothed line."""
 FEW = 60
 """Fewer values get a mark each."""
 
@@ -32,7 +32,7 @@ def throughput(view: Trends, axis: str, smooth: bool, colors: ChartColors) -> Pa
 
 
 def smoothed(values: Sequence[float]) -> list[float]:
-    """The running mean with falling weights, corrected at its beginning; a value that is no finite number is a gap."""
+    """The exponential moving average, with bias correction; a value that is not finite is a gap."""
     made: list[float] = []
     mean, weight = 0.0, 0.0
     for value in values:
@@ -95,7 +95,7 @@ def _line(name: str, x: Sequence[Any], y: Sequence[float], color: str, width: fl
 
 
 def _shapes(marks: Sequence[TrainingMark], by_step: bool, places: Sequence[Any], colors: ChartColors) -> list[Figure]:
-    """A line across the chart where something compiled or failed, within what is shown; the first failure by name."""
+    """Lines across the chart where something compiled or failed within the shown range; the first failure by name."""
     shapes: list[Figure] = []
     is_named = False
     for mark in marks:
