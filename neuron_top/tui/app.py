@@ -228,8 +228,10 @@ class TopApp(App[int], inherit_bindings=False):
             self.front.notice(text)
 
     def _band_and_view(self, screen: LiveScreen, run: Run, now: float) -> tuple[Band, Any]:
-        """The header of a screen, and its own view. The verdict may be a second old, as it checks every alert; on the
-        overview it belongs to the moment that the panels show.
+        """The header of a screen, and its own view.
+
+        The verdict may be a second old, as it checks every alert; on the overview it belongs to the moment that the
+        panels show.
         """
         view = screen.read(run, now)
         shown = screen.overview_of(view)

@@ -192,8 +192,9 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     # Filter
 
     async def action_filter(self) -> None:
-        """Open the filter; in the filter itself the key is a character, as an expression stands between two slashes. It
-        is passed to the line like any other character, since letters typed before it may still be queued.
+        """Open the filter; in the filter itself the key is a character, as an expression stands between two slashes.
+
+        It is passed to the line like any other character, since letters typed before it may still be queued.
         """
         if self.focused is not None and self.focused in (self.prompt, self.filter_input):
             raise SkipAction
