@@ -1,4 +1,4 @@
-"""What the runtime advised and why functions were compiled again, as sentences with the next step."""
+"""Sentences about the runtime's advice and about why functions were compiled again, with the next step."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def advice_lines(found: AdviceTracker) -> tuple[AdviceLine, ...]:
 
 
 def title_of(kind: AdviceKind) -> str:
-    """A kind in words."""
+    """The title of a kind of advice."""
     return _WORDS[kind][0]
 
 
 def next_step_of(kind: AdviceKind) -> str:
-    """What to do about it."""
+    """What to do about a kind of advice."""
     return _WORDS[kind][1]
 
 

@@ -1,4 +1,4 @@
-"""Alerts in words: what was seen, never a guess, and a next step that the reader can take."""
+"""Words alerts: what was seen, never a guess, and a next step that the reader can take."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MOMENTS = frozenset(
         AlertKind.RECOMPILED,
     }
 )
-"""What happened once; all others hold for some time."""
+"""Kinds of alerts about single events; all others hold for some time."""
 
 
 def since_words(kind: AlertKind, since: float | None, now: float, until: float | None = None) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from neuron_top.run.history import Point, median
 
 MANY = 8
-"""More cores than these are drawn as bands, not as a line each."""
+"""More cores than this are drawn as bands instead of one line each."""
 MOST_TIMES = 240
 
 
@@ -24,8 +24,8 @@ class Bands(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def bands_of(series: Sequence[Sequence[Point]]) -> Bands:
-    """The lowest, median and highest core of each interval; a core counts with its highest value of the interval, or
-    not at all where it reported nothing."""
+    """The lowest, median and highest core of each interval; a core counts with its highest value in the interval, or
+    not at all if it reported none."""
     reporting = [points for points in series if points]
     times = [point.time for points in reporting for point in points]
     if not times:

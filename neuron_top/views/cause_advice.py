@@ -405,7 +405,7 @@ OF_ROWS: dict[str, str] = {
     TORN_TRACEBACK: "The log ends inside a traceback, before the exception that states the reason; this is its last "
     "line. Read the process's own log to its end",
 }
-"""By the name of a row in `diagnose/recognizers/`."""
+"""Advice by the name of a row in `diagnose/recognizers/`."""
 SAY_NOT_STATED = frozenset(
     {
         "internal compiler error without a message",
@@ -453,7 +453,7 @@ OF_CLASSES: dict[CauseClass, str] = {
     CauseClass.TOOL_ERROR: "The tool's own error: see its configuration, permissions and version",
     CauseClass.INTERRUPTED: "Run it again, if nobody meant to stop it",
 }
-"""Where no row knows the line."""
+"""Advice by class, for lines that no row knows."""
 REMARKS: dict[Remark, str] = {
     Remark.STORED: "{of_class}. {advice}",
     Remark.ONLY_EXIT_CODE: "The job {ended}. {advice}",
@@ -461,7 +461,7 @@ REMARKS: dict[Remark, str] = {
     Remark.LARGER_PAGES: "{advice}; the runtime itself recommends a larger Scratchpad page here: "
     "NEURON_SCRATCHPAD_PAGE_SIZE=1024 and NEURON_CC_FLAGS=--hbm-scratchpad-page-size=1024",
 }
-"""What is said beside the advice."""
+"""Remarks that go with the advice."""
 
 
 def advice_text(code: CauseAdvice) -> str:

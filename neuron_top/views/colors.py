@@ -1,6 +1,6 @@
-"""Which color each category has: one table for the terminal, the web pages and the report.
+"""The colors of categories: one table for the terminal, the web pages and the report.
 
-A category never changes its color with what stands beside it, and no color stands alone: each hue has a second sign, a
+A category keeps its color whatever is beside it, and no color is the only sign: each hue has a second sign, a
 hatched half where two categories share a hue, or a word. Any two hues of a theme stay apart for eyes with
 protanopia and deuteranopia (`tests/views/test_colors.py` computes it). All values are of the 256-color cube, because
 that is what an SSH session usually gets.
@@ -14,7 +14,7 @@ from zlib import crc32
 
 
 class Hue(StrEnum):
-    """A hue by its name; what it looks like is the theme's."""
+    """The name of a hue; the theme decides its color."""
 
     BLUE = "blue"
     ORANGE = "orange"
@@ -38,11 +38,11 @@ BUSY = {
     "dark": ("#1c2430", "#1d3a5f", "#1f5487", "#2b71a8", "#4a93c4", "#7cb8dc", "#c4e2f2"),
     "light": ("#eef3f8", "#cfe1f0", "#a3c8e3", "#6fa8d0", "#3f86b8", "#1d6299", "#0b3f6b"),
 }
-"""Theme → from nothing to everything in one hue: busy is no alarm."""
+"""Theme → a scale in a single hue from nothing to everything, as being busy is no alarm."""
 
 
 class Sign(NamedTuple):
-    """A color, and whether it is hatched: two categories of one hue differ by that."""
+    """A hue, and whether it is hatched, which distinguishes two categories of one hue."""
 
     hue: Hue
     hatched: bool = False
@@ -70,7 +70,7 @@ MEMORY = {
     "rest": Sign(Hue.GRAY, True),
     "reserved": Sign(Hue.YELLOW, True),
 }
-"""Kind of memory → its sign; those of a worker and those of a device never stand in one bar."""
+"""Kind of memory → its sign; kinds of a worker and of a device are never in one bar."""
 
 STATES = {
     "hit": Sign(Hue.BLUE),

@@ -26,7 +26,7 @@ _COMPARED = ("wall", "compile_wall", "compile_share", "compile_sum", "waiting", 
 
 
 _OF_EACH_RUN = frozenset(("run", "logs", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "TORCH_TRACE"))
-"""Facts that differ between any two runs and explain nothing."""
+"""Facts that always differ between two runs and explain nothing."""
 _SAME = 0.01
 """Share below which a change is not reported as a rise or a fall."""
 
@@ -58,7 +58,7 @@ class GraphPair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TOTAL = "total"
-"""The kind of memory that all kinds are together."""
+"""The name for all kinds of memory together."""
 
 
 class MemoryPair(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,7 +216,7 @@ def _pair(a: Report, b: Report, name: str) -> Pair:
 
 
 def change(a: float | None, b: float | None) -> float | None:
-    """(b − a) ÷ a; None where that means nothing."""
+    """(b − a) ÷ a; None if that is undefined."""
     return (b - a) / a if a and b is not None and isfinite(a) and isfinite(b) else None
 
 
@@ -234,7 +234,7 @@ def _graphs(
 
 
 def memory_of(view: Report) -> str:
-    """Whose memory the cores of a run are told with."""
+    """The place of the memory that a run's cores report."""
     return places_text(line.place for line in view.memory if line.peak is not None)
 
 

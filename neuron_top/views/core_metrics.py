@@ -41,7 +41,7 @@ class CoreMetric(NamedTuple):
 
 
 def _memory_share(row: CoreRow) -> float | None:
-    """Of its bank: what other cores of it hold is not free either."""
+    """The used share of the bank; memory of the bank's other cores is not free either."""
     return None if row.headroom is None else 1 - row.headroom
 
 
@@ -75,9 +75,9 @@ FLOPS = CoreMetric(
 )  # fmt: skip
 
 CORE_METRICS = (UTILIZATION, MEMORY, CAPACITY, PEAK, HEADROOM, POWER, FLOPS)
-"""All of them, in the order of reading."""
+"""All metrics, in the order in which they are shown."""
 SHARES = tuple(metric for metric in CORE_METRICS if metric.share is not None)
-"""Those that a heat map can show; the first that a core reports is shown without a choice."""
+"""Metrics for a heat map; by default the first one that a core reports is shown."""
 
 
 def reported(metrics: Sequence[CoreMetric], rows: Sequence[CoreRow]) -> list[CoreMetric]:

@@ -1,4 +1,4 @@
-"""Cores as rows: what each does now, what it holds, and whether what is known of it is old."""
+"""Cores as rows: what each does now, its memory, and whether its values are old."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def capacity_of(rows: Iterable[CoreRow]) -> int | None:
-    """Bytes of the memory of these cores, a bank that several of them share counted once; None where one is unknown."""
+    """Bytes of these cores' memory, with a bank that several of them share counted once; None if one is unknown."""
     banks = {(row.node, row.device, row.key if row.bank is None else row.bank): row.capacity for row in rows}
     return total(banks.values())
 
@@ -139,7 +139,7 @@ def silence_text(cores: Sequence[CoreRow], now: float) -> str:
 
 
 def is_stale(sampled: float | None, period: float | None, now: float) -> bool:
-    """Silent for longer than five periods, and for 10 s at least."""
+    """Whether a core was silent for longer than five periods, and for at least 10 s."""
     return sampled is None or now - sampled > max(10.0, STALE_PERIODS * (period or 1.0))
 
 

@@ -19,7 +19,7 @@ from neuron_top.views.overview import HostCard
 
 HISTORY_POINTS = 600
 _UNRELIABLE = "generic"
-"""Errors that older neuron-monitors count by tens of thousands while hundreds of executions succeed."""
+"""Errors that are left out: older neuron-monitors count tens of thousands while hundreds of executions succeed."""
 
 
 class DeviceGroup(msgspec.Struct, frozen=True, kw_only=True):

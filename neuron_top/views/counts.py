@@ -1,4 +1,4 @@
-"""Graphs and lookups in words: the one way in which every screen counts them.
+"""Words counts of graphs and lookups, in the same way on every screen.
 
 A graph counts once, by the state it is in. A lookup is one process asking the cache for one graph.
 """
@@ -24,7 +24,7 @@ COUNTED_AS = {
     GraphState.INTERRUPTED: "interrupted",
     GraphState.KNOWN: "only named",
 }
-"""What stands behind a number of graphs in each state, in the order of all screens."""
+"""The words after a number of graphs in each state, in the order of all screens."""
 GRAPH_ENDED = (GraphState.HIT, GraphState.COMPILED, GraphState.FAILED, GraphState.CACHED_FAILURE)
 
 
@@ -66,7 +66,7 @@ def graph_words(card: CompileCard, states: Collection[GraphState] = tuple(GraphS
 
 def lookup_words(card: CacheCard) -> str:
     """`12 lookups: 3 hits (2 after another's compile), 7 misses, 2 cached failures`."""
-    late = card.hits_after_compile  # they saved nothing: why hits can stand beside a hit rate of 0 %
+    late = card.hits_after_compile  # these saved nothing, which is why there can be hits at a hit rate of 0 %
     hits = counted(card.hits, "hit") + (f" ({count_text(late)} after another's compile)" if late else "")
     parts = ((card.hits, hits), (card.misses, counted(card.misses, "miss", "misses")),
              (card.failures_met, counted(card.failures_met, "cached failure")))  # fmt: skip

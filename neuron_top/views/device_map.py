@@ -16,11 +16,11 @@ WORST = 5
 DEVIATIONS = 4.5
 """Median absolute deviations from the median that make a core stand out: three standard deviations of a normal one."""
 LEAST_APART = 0.1
-"""And by so much of the whole at least: cores that differ by less are alike."""
+"""The least share of the whole by which a core must differ, too."""
 FEW = 4
-"""Fewer cores have no median that one could stand out from."""
+"""Fewer cores have no median from which one could stand out."""
 ROW = 32
-"""Cores of one line where no device is known."""
+"""Cores per line if no device is known."""
 
 
 class Topology(StrEnum):
@@ -241,7 +241,7 @@ def _topology(links: dict[int, tuple[int, ...]]) -> tuple[Topology, tuple[int, i
 
 
 def _circle(links: dict[int, tuple[int, ...]]) -> list[int]:
-    """The devices met when one walks on from the first, each once."""
+    """The devices in the order of a walk from the first one, each once."""
     walked, at = [], min(links)
     while at not in walked:
         walked.append(at)

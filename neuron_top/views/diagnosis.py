@@ -1,4 +1,4 @@
-"""A diagnosis arranged for eyes: one screen, the reason first."""
+"""Arranges a diagnosis for one screen, the reason first."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class DiagnosisView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Headline(msgspec.Struct, frozen=True, kw_only=True):
-    """What the first line of a screen says of a job."""
+    """The first line of a screen about a job."""
 
     severity: Severity
     text: str
@@ -94,7 +94,7 @@ class Headline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def headline(diagnosis: Diagnosis | None, *, over: bool) -> Headline | None:
-    """The reason why a job failed, or what it has overcome; None where there is none to show.
+    """The reason why a job failed, or what it has overcome; None if there is none to show.
 
     Of a job that goes on only what is nearly certain is reported, as what was seen so far: it may be overcome yet.
     """
@@ -152,7 +152,7 @@ def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
 
 
 def _interrupted_text(signal: str) -> str:
-    from neuron_top.run.state import JobState  # a tally, which needs no run, reads most diagnoses
+    from neuron_top.run.state import JobState  # most diagnoses are read by a tally, which needs no run
     from neuron_top.views.states import job_text
 
     return job_text(JobState.INTERRUPTED, signal=signal)
@@ -164,7 +164,7 @@ def _advice(diagnosis: Diagnosis) -> str:
 
 
 def sentence_part(line: str) -> str:
-    """A line of a log inside of a sentence: without the clause and the colon behind which further lines stood."""
+    """A line of a log for use inside a sentence: without a clause that ends in a colon and introduces further lines."""
     kept = line.rstrip(" :,")
     if line.rstrip().endswith(":") and ", " in kept:
         kept = kept.rpartition(", ")[0]

@@ -174,8 +174,7 @@ _FIELDS = "state:, compiler:, root:, size> or size<, used> or used<"
 
 
 def _check_word(word: str) -> None:
-    """Raises UsageError for a word that looks like a term and is none: it would match nothing, and nobody would see
-    why."""
+    """Raise UsageError for a word that looks like a term but is none, which would match nothing without a reason."""
     asked = _ASKED.match(word)
     if asked is None:
         return

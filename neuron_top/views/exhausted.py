@@ -16,9 +16,9 @@ from neuron_top.units import bytes_text, counted
 
 PROGRAMS_SHOWN = 10
 _MANY_PROGRAMS = 8
-"""Programs on one core from which on their number is worth a word."""
+"""From this many programs on one core on, their number is mentioned."""
 _LARGE = 0.2
-"""Share of the memory from which on a category is worth a word; the largest always is."""
+"""From this share of the memory on, a category is mentioned; the largest always is."""
 _ADVICE = {
     "tensors": "weights, caches and inputs; spread the weights over more cores (tensor parallelism), or a smaller "
     "batch, sequence or KV cache, or a smaller data type",
@@ -112,7 +112,7 @@ def programs_of(event: DeviceMemoryExhausted) -> dict[str, int]:
 
 
 def program_name(path: str) -> str:
-    """What tells programs apart in the path of a NEFF: the folders that the framework named, and the module.
+    """The parts of a NEFF's path that distinguish programs: the folders named by the framework, and the module.
 
     `/tmp/nxd_model/context_encoding_model/_tp0_bk48/model.MODULE_12ab+34cd.neff` →
     `context_encoding_model/_tp0_bk48/MODULE_12ab+34cd`.

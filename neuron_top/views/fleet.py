@@ -1,4 +1,4 @@
-"""A fleet arranged for eyes: jobs, nodes with the worst, median and spread of their cores, and the top of any metric.
+"""A fleet for screens: jobs, nodes with the worst, median and spread of their cores, and the top of any metric.
 
 Everything is made from the rows that agents keep in the database; none of it grows with the number of cores. No average
 stands alone: a node shows its worst core by name, a job its worst node.
@@ -64,13 +64,13 @@ METRICS = (
     ),
     FleetMetric("clock_offset", "clock offset", Unit.SECONDS, True, "distance of the node's clock from the database's"),
 )
-"""What a fleet's pages can show; the first is shown without a choice."""
+"""The metrics of a fleet's pages; the first one is the default."""
 WORST_IS_HIGH = frozenset(metric.name for metric in METRICS if metric.worst_is_high)
 """Names of the metrics of which the highest core is the worst; of all others it is the lowest."""
 
 
 def metric_named(name: str) -> FleetMetric:
-    """Raises UsageError."""
+    """The metric of this name. Raises UsageError."""
     found = next((metric for metric in METRICS if metric.name == name), None)
     if found is None:
         raise UsageError(f"no metric {name!r} of nodes; known: {', '.join(metric.name for metric in METRICS)}")
@@ -275,7 +275,7 @@ def of_job(page: FleetPage, name: str) -> FleetPage:
 
 
 def only_nodes(page: FleetPage, names: Collection[str]) -> FleetPage:
-    """Only these nodes of it."""
+    """The page with only these nodes."""
     nodes, agents = (tuple(row for row in rows if row.node in names) for rows in (page.nodes, page.agents))
     return FleetPage(now=page.now, jobs=page.jobs, nodes=nodes, agents=agents)
 
@@ -362,7 +362,7 @@ def slow_of(times: Mapping[str, float]) -> list[str]:
 
 
 def worst_nodes(nows: Sequence[NodeNow], count: int) -> list[str]:
-    """So many nodes of a job at most: slow ones, then by turns those with the least busy and the fullest core."""
+    """At most this many nodes of a job: slow ones, then alternately those with the least busy and the fullest core."""
     slow = slow_of({now.node: now.step_seconds for now in nows if now.step_seconds is not None})
     idle = [(now.metrics["utilization"].low, now.node) for now in nows if "utilization" in now.metrics]
     full = [(-now.metrics["memory"].high, now.node) for now in nows if "memory" in now.metrics]
@@ -429,7 +429,7 @@ def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[
 
 
 def _ranked(nodes: Sequence[NodeRow], metric: FleetMetric) -> list[NodeRow]:
-    """The worst first by a metric, those that do not report it last."""
+    """Nodes with the worst by a metric first; those that do not report it are last."""
 
     def place(node: NodeRow) -> tuple[bool, float]:
         worst = node.worst(metric.name)

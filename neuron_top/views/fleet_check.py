@@ -1,4 +1,4 @@
-"""Will every node find every graph? Node × graph, from what each node's agent last reported of its caches."""
+"""Checks whether every node will find every graph, by what each node's agent last reported about its caches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neuron_top.run.estimate import Estimator
 from neuron_top.store.fleet_records import NodeKey, NodeRecord
 
 KEY_ATTRIBUTES = ("compiler", "compiler_flags", "driver", "libneuronxla", "lnc", "runtime", "torch", "torch_neuronx")
-"""Attributes of a node that change keys or what can be loaded, beside variables of the compiler."""
+"""Attributes of a node that change keys or what can be loaded, besides variables of the compiler."""
 KEY_VARIABLES = ("NEURON_", "XLA_")
 
 
@@ -114,7 +114,7 @@ def fleet_check(
 
 
 _COMPILED_AGAIN = (Availability.MISSING, Availability.FAILED, Availability.OTHER_COMPILER, Availability.UNREADABLE)
-"""What a node would compile at the launch; what is locked is being compiled already."""
+"""States in which a node would compile a graph at launch; a locked graph is being compiled already."""
 
 
 def _cost(nodes: Sequence[NodeRecord], checked: Sequence[NodeFinds], past: Estimator) -> CheckCost | None:

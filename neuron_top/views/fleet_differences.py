@@ -1,4 +1,4 @@
-"""What is different about some nodes: attributes ranked by how unlikely their values would be in a random selection.
+"""Finds what is different about some nodes, ranked by how unlikely their attributes are in a random selection.
 
 For each attribute the one value (or side of a number) that sets the selection apart most is named, with how many of the
 selected nodes and of the rest have it. `chance` is that of the hypergeometric distribution: how often as many nodes,
@@ -17,7 +17,7 @@ from neuron_top.units import number_text
 from neuron_top.views.fleet import FleetPage, NodeRow
 
 LIKELY = 0.05
-"""What a blind draw shows more often is no difference, unless all of these nodes have it and none of the others."""
+"""A likelier chance than this is no difference, unless all of these nodes have the value and none of the others."""
 _FEW_VALUES = 8
 """Numbers with more distinct values are compared by thresholds."""
 _THRESHOLDS = 9

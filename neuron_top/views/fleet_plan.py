@@ -14,7 +14,7 @@ from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan import LineKind
 
 WAITS = frozenset({IntentState.ASKED, IntentState.CONFIRMED, IntentState.TAKEN, IntentState.UNDO, IntentState.UNDOING})
-"""States in which the node has to say something."""
+"""States in which an answer of the node is due."""
 NAMED = 3
 
 
@@ -111,7 +111,7 @@ Kind = TypeVar("Kind", NodePlan, NodeDone)
 def _converted(intent: Intent, kind: type[Kind]) -> Kind | None:
     try:
         return msgspec.convert(intent.result, kind)
-    except msgspec.ValidationError:  # of another version
+    except msgspec.ValidationError:  # written by another version
         return None
 
 
@@ -123,7 +123,7 @@ def _request(intent: Intent) -> FleetRequest:
 
 
 def state_text(node: NodeChange) -> str:
-    """Where a node's part stands."""
+    """The state of a node's part, in words."""
     if node.expired and node.state in (IntentState.ASKED, IntentState.PLANNED, IntentState.CONFIRMED):
         return f"{node.state}, expired"
     return str(node.state)
@@ -143,7 +143,7 @@ def node_text(node: NodeChange) -> str:
 
 
 def skipped_texts(node: NodeChange) -> Iterator[str]:
-    """What a node leaves alone."""
+    """The entries that a node skips, with reasons."""
     for each in node.plan.skipped if node.plan is not None else ():
         yield f"skips {each.entries}: {each.reason}"
     for path, reason in node.done.not_done[:NAMED] if node.done is not None else ():
@@ -201,7 +201,7 @@ def is_question(plan: FleetPlan) -> bool:
 
 
 def undoable_nodes(plan: FleetPlan) -> tuple[str, ...]:
-    """Nodes that did something that they can bring back."""
+    """Nodes that did something that they can undo."""
     done = (IntentState.DONE, IntentState.FAILED)
     return tuple(
         node.node for node in plan.nodes if node.state in done and node.done is not None and node.done.undoable
@@ -209,7 +209,7 @@ def undoable_nodes(plan: FleetPlan) -> tuple[str, ...]:
 
 
 def confirm_text(plan: FleetPlan) -> str:
-    """What the button says: `Evict: 12 steps on 3 of 4 nodes, 3.4 GiB`."""
+    """The text of the button: `Evict: 12 steps on 3 of 4 nodes, 3.4 GiB`."""
     return sum_text(plan)[:1].upper() + sum_text(plan)[1:]
 
 

@@ -10,7 +10,7 @@ from neuron_top.identity import is_loopback
 from neuron_top.views.fleet import FleetPage, NodeReporting, NodeRow
 
 FORGOTTEN_SECONDS = 3600.0
-"""A node that was silent for so long is no target any more; until then its failing scrapes are what reports it."""
+"""A node that was silent for this long is no target any more; until then its failing scrapes report it."""
 
 
 class TargetGroup(msgspec.Struct, frozen=True):
@@ -29,8 +29,8 @@ def scrape_targets(page: FleetPage, here: str) -> tuple[TargetGroup, ...]:
 
 
 def _is_reachable(node: NodeRow, here: str) -> bool:
-    """Not where it answers on the loopback of another machine: the collector would ask its own agent there, and take
-    that one's numbers for the node's."""
+    """Whether an agent can be scraped: not on the loopback of another machine, as the collector would ask its own agent
+    there and take its numbers for the node's."""
     return not is_loopback(urlsplit(node.address).hostname or "") or node.attributes.get("machine") == here
 
 

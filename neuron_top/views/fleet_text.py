@@ -1,4 +1,4 @@
-"""Words of the fleet's rows that every front end prints alike."""
+"""Words the fleet's rows in the same way for all front ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def nodes_text(job: JobRow) -> str:
 
 
 def counted_nodes_text(job: JobRow) -> str:
-    """The same where no heading says that these are nodes."""
+    """The same, with the word `nodes`, if no heading has it."""
     return f"{counted(job.nodes, 'node')}{_silent_text(job)}"
 
 
@@ -64,7 +64,7 @@ def wait_text(job: JobRow) -> str:
 
 
 def trouble_text(node: NodeRow) -> str:
-    """What is wrong with a node; "" where nothing is."""
+    """What is wrong with a node; "" if nothing."""
     troubles = []
     if node.state is NodeReporting.SILENT:
         troubles.append(f"silent for {duration_text(node.silent_seconds)}")
@@ -93,6 +93,6 @@ def fleet_text(page: FleetPage) -> str:
 
 
 def node_words(node: NodeRow) -> str:
-    """What a search looks at: name, job, state, phase, what is wrong, and attributes that are text."""
+    """The text that a search matches: name, job, state, phase, what is wrong, and attributes that are text."""
     texts = (value for value in node.attributes.values() if isinstance(value, str))
     return " ".join((node.node, jobs_text(node), node.cluster, node.state, node.phase, trouble_text(node), *texts))

@@ -1,4 +1,4 @@
-"""Where samples are missing a chart shows a gap, not a line from the last one to the next."""
+"""Adds gaps to charts where samples are missing, instead of a line from the last one to the next."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def with_gaps(samples: Iterable[tuple[float, float]]) -> tuple[tuple[float, floa
     for time, value in samples:
         if before is not None:
             interval = time - before
-            is_long = interval > LEAST_GAP_SECONDS  # asked first: most are not, and each chart has hundreds
+            is_long = interval > LEAST_GAP_SECONDS  # checked first, as most are not, and each chart has hundreds
             if is_long and intervals and interval > _TIMES_AS_LONG * median(intervals):
                 shown.append((before + interval / 2, None))
             intervals.append(interval)

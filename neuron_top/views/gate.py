@@ -1,7 +1,7 @@
-"""What a continuous-integration job fails on, one reason a line: a job that failed, and thresholds on its report.
+"""Decides what a continuous-integration job fails on: a job that failed, and thresholds on its report.
 
-A metric that is not known breaks its threshold: a gate that passes because nothing was measured guards nothing. And
-whatever was asked for, a recorded run that did not end well, or has not ended yet, passes no gate.
+An unknown metric breaks its threshold, as a gate that passes because nothing was measured is useless. And whatever the
+thresholds, a recorded run that failed, or has not ended yet, does not pass.
 """
 
 from __future__ import annotations

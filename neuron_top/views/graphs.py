@@ -218,7 +218,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         return None
     entry = run.caches.entry(graph.module) if graph.module is not None else None
     over, now = run.over(now), run.effective_now(now)
-    # tables of graphs, which the first frame has, need no advice
+    # not needed for the table of graphs, which is in the first frame
     from neuron_top.cache.model.failures import failure_of
     from neuron_top.views.failure_advice import ADVICE
 

@@ -16,7 +16,7 @@ from neuron_top.views.overview import Overview
 
 MOST_PAST = 500
 FLICKER_SECONDS = 60.0
-"""An alert that is back before that was never away."""
+"""An alert that returns within this time counts as never ended."""
 
 
 class PastAlert(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ class AlertList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def job_key(run: Run) -> str:
-    """Under what the alerts of a run are kept: its recording, else its first log, else this machine."""
+    """The key under which a run's alerts are stored: its recording, else its first log, else this machine."""
     return run.job.run or next(iter(run.job.sources), "") or "machine"
 
 
@@ -97,7 +97,7 @@ def alert_list(job: str, found: Sequence[Alert], history: AlertHistory) -> Alert
 
 
 def noted(history: AlertHistory, job: str, found: Sequence[Alert], now: float) -> AlertHistory:
-    """The history with what holds at `now`; the same history where it knows that already."""
+    """The history with the alerts that hold at `now`; the same object if nothing changed."""
     holding = {past.key: index for index, past in enumerate(history.past) if past.ended is None}
     keys = {alert.key for alert in found}
     if keys == holding.keys():

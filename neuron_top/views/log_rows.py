@@ -1,7 +1,7 @@
-"""Lines of a log for eyes: in columns (time, who, component, message), and equal ones as one row with a count.
+"""Arranges log lines in columns (time, who, component, message), and equal ones as one row with a count.
 
-What stands in front of a message is recognized by its form, whoever wrote it: stamps, ranks and processes, levels,
-components. A text that has none of them is a message as it is, with its indentation.
+The parts in front of a message are recognized by their form, whichever program wrote them: stamps, ranks and processes,
+levels, components. A text without any of them is a message as a whole, with its indentation.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from neuron_top.events.levels import LineLevel
 
 NEAR = 32
-"""A line joins an equal one at most so many rows above it: what is far away is another moment."""
+"""A line joins an equal one at most this many rows above it, as lines further away are from another moment."""
 _MOST_PIECES = 10
 _ROUGH = (LineLevel.WARNING, LineLevel.ERROR)
-"""Levels of which lines are alike that differ in numbers alone."""
+"""Levels at which lines that differ only in numbers count as alike."""
 _ROUGH_WORDS = ("WARN", "ERROR", "CRITICAL", "FATAL")
 
 _LEVEL = r"(?:DEBUG|INFO|USER|WARN(?:ING)?|ERROR|CRITICAL|FATAL|TRACE)"
@@ -123,7 +123,7 @@ class LogRow(NamedTuple, Generic[L]):
 
 
 class SplitLine(NamedTuple):
-    """A line in columns, and how it goes together with others."""
+    """A line in columns, with what decides how it is grouped with others."""
 
     columns: LogColumns
     key: tuple[str, str, str]

@@ -1,4 +1,4 @@
-"""What the largest panels of an overview are, by the phase of the job, and what they show beside the overview."""
+"""Chooses the largest panels of an overview by the phase of the job, and the details that they show."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Details(NamedTuple):
 
 
 def details(run: Run, now: float) -> Details:
-    """Read them; of many ranks and graphs this takes longer than an overview."""
+    """Read the details; for many ranks and graphs this takes longer than an overview."""
     lanes, lookups = folded(timeline(run, now), cache_lookups(run, now))
     return Details(
         timeline=lanes,

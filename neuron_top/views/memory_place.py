@@ -1,4 +1,4 @@
-"""Whose memory counts as that of a core: the host's, a GPU's, a Neuron device's. Only like can be compared."""
+"""Names the place of a core's memory: the host, a GPU, a Neuron device. Only equal places can be compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MemoryPlace(StrEnum):
 
 
 def memory_place(core: Core) -> MemoryPlace:
-    """Of the samples that a core has."""
+    """The place of the memory in a core's samples."""
     if core.kind is CoreKind.NEURON:
         return MemoryPlace.NEURON
     return MemoryPlace.HOST if core.gpu is None else MemoryPlace.GPU

@@ -98,7 +98,7 @@ class Misses(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def question(run: Run, _now: float, key: str) -> MissQuery | None:
-    """What to ask about a graph of this run; None when it did not miss, or was never named."""
+    """The query about a graph of this run; None if it did not miss, or was never named."""
     graph = run.compiles.graphs.get(key)
     if graph is None or graph.module is None:
         return None

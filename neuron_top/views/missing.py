@@ -1,4 +1,4 @@
-"""What an overview has no data for, and how to get it: such a panel is left out, and one line says so."""
+"""Says which data an overview lacks and how to get it, in one line; panels without data are left out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def has_compiles(card: CompileCard, cache: CacheCard) -> bool:
 
 
 def missing(view: Overview) -> Mapping[Subject, str]:
-    """What is absent, and why."""
+    """The subjects without data, and the reasons."""
     over = view.header.over
     absent = {}
     if not view.cores:

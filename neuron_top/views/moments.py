@@ -1,4 +1,4 @@
-"""The line of a log that stands at a moment: the way from a chart to what was printed then."""
+"""Finds the log line at a moment, to get from a chart to what was printed then."""
 
 from __future__ import annotations
 

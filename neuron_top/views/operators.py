@@ -36,7 +36,7 @@ class Operators(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def operators(graph: Sequence[HloNode] | LocalGraph, place: str = "") -> Operators:
-    """The count. Parameters are inputs, not operators."""
+    """Count the operators of a graph. Parameters are inputs, not operators."""
     if isinstance(graph, LocalGraph):
         pairs = [(name, shape) for name, shape, _detail in graph.nodes]
         counts = Counter(graph.operator_counts) or Counter(name for name, _shape in pairs)

@@ -1,4 +1,4 @@
-"""Caches that are somebody else's to manage: looked at and summed up, in no plan and never changed."""
+"""Sums up caches that other programs manage; they are in no plan and are never changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each node of a job did from when to when: bars of phases and silence, the worst first, equal nodes as one."""
+"""The phases of a job's nodes over time: bars of phases and silence, the worst first, equal nodes as one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORDS: dict[str, str] = {JobState.LOCK_WAIT: WAITING}
 ALIKE_SHARE = 0.03
 """Of the whole time: ends of phases that lie no further apart are the same."""
 LEAST_ALIKE_SECONDS = 10.0
-"""Heartbeats come every five seconds, so two of them tell one moment up to ten seconds apart."""
+"""Heartbeats come every five seconds, so two of them may report one moment up to ten seconds apart."""
 
 
 HUES: dict[str, Hue] = {

@@ -86,7 +86,7 @@ def title_of(*plans: Plan) -> str:
 
 
 def choice_text(plan: Plan) -> str:
-    """What a button says: `Evict: 12 steps, 3.4 GiB`."""
+    """The text of a button: `Evict: 12 steps, 3.4 GiB`."""
     count = len(plan.steps)
     if plan.verb is Verb.COMPILE:
         return f"Compile now: {many_text(count, 'graph')}"
@@ -220,7 +220,7 @@ def step_text(step: Step, now: float) -> str:
 
 
 _STEP_WORDS = {Action.SLIM: "keep graph"}
-"""Steps whose names in plan files say nothing to a person who did not write them."""
+"""Names for steps whose names in plan files say nothing to a person."""
 
 
 def _row_text(row: PlanStepRow) -> str:
@@ -271,7 +271,7 @@ def _totals(plan: Plan) -> Iterator[PlanLine]:
     yield PlanLine(LineKind.TOTAL, f"  entries       {count_text(before.entries)} → {count_text(after.entries)}")
     yield PlanLine(LineKind.TOTAL, f"  files         {count_text(before.files)} → {count_text(after.files)}")
     yield PlanLine(LineKind.TOTAL, f"  cache         {bytes_text(before.size)} → {bytes_text(after.size)}")
-    if before.free is not None:  # a bucket has no end
+    if before.free is not None:  # None for a bucket, which has no limit
         purged = "" if copy else " once purged"
         yield PlanLine(LineKind.TOTAL, f"  disk, free    {bytes_text(before.free)} → {bytes_text(after.free)}{purged}")
     if plan.stays:

@@ -188,7 +188,7 @@ MOVED = {
     "trash, part freed": "{moved} in the trash until it is purged (neurontop cache purge), {freed} free already",
     "gone": "{moved}",
 }
-"""Where lies what was taken away: a bucket is no place to purge, its own rules expire old versions."""
+"""Where removed files are; in a bucket nothing needs a purge, as its own rules expire old versions."""
 
 
 @functools.lru_cache(10_000)
@@ -332,7 +332,7 @@ def progress_parts(progress: Progress) -> list[str]:
 
 
 LEFT = {BackendKind.FOLDER: "in the trash", BackendKind.BUCKET: "deleted"}
-"""Where stays what an undo could not bring back."""
+"""Where the files are that an undo could not restore."""
 
 
 def restored_text(record: PlanRestored, kind: BackendKind) -> str:

@@ -321,6 +321,6 @@ def _until_all(
         pending = [
             estimator.total(graph.module, graph.graph_bytes, graph.operators, graph.op_counts) for graph in graphs
         ]
-        pending += [None] * (to_come - len(running) - len(graphs))  # counted by the queue, and never named
+        pending += [None] * (to_come - len(running) - len(graphs))  # counted by the queue, but never named
     workers = sum(worker.finished is None for worker in run.queue.workers.values())
     return together([graph.left for graph in running], pending, max(1, workers, len(running)))

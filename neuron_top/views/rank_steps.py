@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # of a fleet; the first frame draws the steps of this machine
     from neuron_top.store.fleet_records import HeartbeatSteps, NodeNow
 
 LEAST_RANKS = 3
-"""Fewer have no typical one among them."""
+"""Fewer ranks have no typical one among them."""
 TOLD_RANKS, TOLD_STEPS = 16, 64
 """What a heartbeat has of a node: more ranks are reported as one row, with the slowest of each step."""
 
@@ -150,7 +150,7 @@ def step_map(
 
 
 def _worst(shown: Sequence[RankSeries], steps: Sequence[int]) -> tuple[float | None, int | None, str]:
-    """The slowest step of all: seconds, step, rank."""
+    """The slowest of all steps: seconds, step, rank."""
     worst: tuple[float, int, RankSeries] | None = None
     for rank in shown:
         for step in steps:
@@ -178,7 +178,7 @@ def _limits(shown: Sequence[RankSeries], steps: Sequence[int], otherwise: float)
 
 
 def _parts(shown: Sequence[RankSeries], marked: dict[int, int], most: int) -> list[list[RankSeries]]:
-    """Which ranks share a row. Those that stand out most often keep rows of their own, half of all at most."""
+    """The ranks of each row. Ranks that stand out most often keep rows of their own, at most half of all rows."""
     if not most or len(shown) <= most:
         return [[rank] for rank in shown]
     striking = sorted((rank for rank in shown if marked[id(rank)]), key=lambda rank: -marked[id(rank)])[

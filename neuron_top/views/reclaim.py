@@ -14,7 +14,7 @@ from neuron_top.views.entries import EntryRow
 
 DAY = 86400.0
 _BUILD = re.compile(r"[.+](cpu|cu|rocm|xpu)[\d.]*(?=[.+_-]|\Z)")
-"""What a PyTorch is built for, as the folder of its compiler says after the version."""
+"""The platform that a PyTorch is built for, after the version in the name of its compiler's folder."""
 _SPACE = re.compile(r"\s")
 
 
@@ -71,7 +71,7 @@ def _older_parts(rows: Sequence[EntryRow]) -> Iterator[tuple[str, str, Callable[
     everywhere = [name for names in compilers.values() for name in names]
     for name, roots in sorted(places.items(), key=lambda pair: compiler_version(pair[0])):
         if not name or _SPACE.search(name):
-            continue  # no filter can name it
+            continue  # no filter can select it
         query = _exactly("compiler", name, everywhere)
         if len(roots) == everywhere.count(name):
             yield f"older compiler {name}", query, _is_of(name, roots)

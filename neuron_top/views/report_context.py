@@ -19,7 +19,7 @@ POINTS = 600
 """Points of a curve at most."""
 ERRORS_TOLD = 50
 _OF_THE_RECORDER = frozenset(("NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "NEURONTOP_STATE_DIR"))
-"""Variables that recording sets itself: they say nothing about the job."""
+"""Variables that a recording sets itself, and that say nothing about the job."""
 
 
 class MemoryLine(msgspec.Struct, frozen=True, kw_only=True):

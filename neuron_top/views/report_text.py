@@ -15,9 +15,9 @@ from neuron_top.views.states import JobState
 from neuron_top.views.summary import Summary
 
 _WORTH_SAYING = 1.0
-"""Seconds below which nothing is recommended: nobody changes a job for less."""
+"""A smaller gain in seconds is not recommended, as nobody changes a job for it."""
 _WORTH_SHARE = 0.05
-"""Nor for less than this share of what compiling took."""
+"""Nor is a gain below this share of the compile time."""
 _STEADY = "pad inputs to fixed shapes, drop incomplete last batches, keep numbers that change by step in tensors"
 _ENDS = {JobState.RUNNING: "goes on", JobState.TRAINING: "goes on", JobState.COMPILING: "goes on (it compiles)",
          JobState.CUT_OFF: "was cut off"}  # fmt: skip
@@ -173,7 +173,7 @@ def _beforehand(
     run: Run, summary: Summary, simulated: Sequence[Precompile], spent: float
 ) -> Iterator[tuple[float, str]]:
     waited = summary.lock_wait_seconds
-    # The fewest workers that come within a twentieth of the best time: more would only take memory.
+    # The fewest workers within a twentieth of the best time, as more would only take memory.
     best = next((one for one in simulated if one.seconds <= 1.05 * simulated[-1].seconds), None)
     if best is not None and best.saved_seconds > max(_WORTH_SAYING, _WORTH_SHARE * spent):
         took = f"about {duration_text(best.seconds)} instead of {duration_text(spent)} (simulated)"

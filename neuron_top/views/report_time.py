@@ -1,4 +1,4 @@
-"""Where a run's time went: what it waited for, how many compiled at once, and what compiling beforehand had saved."""
+"""Computes where a run's time went: its waits, concurrent compiles, and what compiling beforehand would have saved."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _cover(spans: Sequence[Span]) -> list[Segment]:
             path.append(Segment(graph=span.graph, kind=span.kind, rank=span.rank, start=reach, end=-end))
             reach = -end
         else:
-            running.clear()  # everything else ends even earlier
+            running.clear()  # all others end even earlier
     return path
 
 

@@ -113,7 +113,7 @@ def _reason(closing: _Closing | None) -> str:
     if final is None or not final.failed or not final.causes or not final.causes[0].stated:
         return ""
     cause = final.causes[0]
-    with suppress(ValueError):  # a class that a newer version reports has no words here
+    with suppress(ValueError):  # a class of a newer version has no words here
         return cause_text(CauseClass(cause.cause_class), cause.text)
     return cause.text
 
@@ -125,7 +125,7 @@ def _state(record: RunRecord, closing: _Closing | None, recorder_alive: bool) ->
     if closing is not None:
         with suppress(ValueError):
             state = JobState(closing.state.partition(" (")[0])
-            # Versions before 0.2 had another word for the one end that has nothing to add.
+            # Versions before 0.2 had another word for this end.
             ended_well = state is JobState.FINISHED
             return state, job_text(state) if ended_well else closing.state_text or closing.state
     state = JobState.FINISHED if record.exit_code == 0 else JobState.FAILED

@@ -1,4 +1,4 @@
-"""The median, and how far above it a node or a step is an outlier."""
+"""Computes the median, and how far above it a node or a step is an outlier."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 _SLOW_DEVIATIONS = 4.5
 """An outlier lies at least this many median absolute deviations above the median: three standard deviations."""
 _SLOW_SHARE = 0.1
-"""And at least this share of the median above it: values that differ by less are alike."""
+"""It also lies at least this share of the median above it, as values that differ by less are alike."""
 
 
 def median_of(values: Iterable[float]) -> float:

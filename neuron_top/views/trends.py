@@ -1,4 +1,4 @@
-"""What the training program's numbers did over time, for charts: loss, throughput, and the host around them."""
+"""The training program's numbers over time, for charts: loss, throughput, and the host's load."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def marks(run: Run) -> tuple[TrainingMark, ...]:
 
 
 def _once_a_step(found: Iterable[TrainingMark]) -> list[TrainingMark]:
-    """One failure of each step: that a worker raises an error and dies, and its launcher with it, is one."""
+    """One failure per step: if a worker raises an error and dies, and its launcher with it, that counts once."""
     kept: dict[object, TrainingMark] = {}
     for number, mark in enumerate(found):
         kept.setdefault(mark.step if mark.state is MarkKind.FAILED and mark.step is not None else (number,), mark)

@@ -35,7 +35,7 @@ _NO_END = "its log just stops; see its last lines and how the command ended (`sa
 _BUSY = 0.01
 """Utilization from which on a core is at work."""
 _COMPARED = 60
-"""Characters of a line that tell it from others: alerts and causes cut it at different places."""
+"""Characters by which lines are compared, as alerts and causes cut a line at different places."""
 _RISING, _FALLING = "↑", "↓"
 
 
@@ -55,7 +55,7 @@ class VerdictState(StrEnum):
 
 
 LATE_SECONDS = 60.0
-"""After so long without news the pill is no longer green."""
+"""Seconds without news after which the state is no longer shown as fresh."""
 
 
 class Freshness(StrEnum):
@@ -153,14 +153,14 @@ def alerts_besides_failure(view: Overview) -> list[Alert]:
 
 
 def _tells_of(alert: Alert, line: str, ran_out: bool) -> bool:
-    """Whether an alert is of the failure that this line of the log states; `ran_out`: of device memory."""
+    """Whether an alert is about the failure that this log line states; `ran_out`: device memory ran out."""
     if alert.kind in (AlertKind.COMPILE_FAILED, AlertKind.COMPILE_KILLED):
         return bool(line) and line in alert.evidence
     return alert.kind is AlertKind.JOB_FAILED or (alert.kind is AlertKind.MEMORY_EXHAUSTED and ran_out)
 
 
 def state_of(head: Header) -> VerdictState:
-    """Where a job stands, of its header alone."""
+    """The state of a job, by its header alone."""
     return _STATES[head.state]
 
 
@@ -193,7 +193,7 @@ GOES_ON = "●"
 
 
 def title_text(one: Verdict) -> str:
-    """What stands on a browser's tab: `● 20 % bar-tp1 – neurontop`."""
+    """The title of a browser's tab: `● 20 % bar-tp1 – neurontop`."""
     share = percent_text(one.progress) if one.progress is not None and one.state not in ENDED else str(one.state)
     return " ".join(filter(None, (SIGNS.get(one.state, GOES_ON), share, one.name, "– neurontop")))
 
@@ -247,7 +247,7 @@ def _freshness(view: Overview, age: float | None, *, replayed: bool) -> Freshnes
 def _age(view: Overview, clock: float) -> float | None:
     head = view.header
     if state_of(head) is VerdictState.IDLE and head.last_line is None and not view.cores:
-        return None  # no job, no log and no core: silence tells of nothing
+        return None  # no job, no log and no core: silence means nothing
     heard = [at for at in (head.last_line, head.last_event) if at is not None]
     last = max(heard, default=None)
     if state_of(head) in ENDED:
@@ -268,7 +268,7 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
         case VerdictState.CUT_OFF:
             return _cut_off(view)
         case VerdictState.IDLE:
-            if head.name:  # of the one log that is read
+            if head.name:  # name of the only log that is read
                 return "the log has no line yet", ""
             return _without_job(view), _START
         case VerdictState.WAITING:
@@ -289,7 +289,7 @@ def _without_job(view: Overview) -> str:
 
 
 def _after(head: Header) -> str:
-    """How long it had gone on; "" where that is not known, or its lines have one time."""
+    """For how long the job had run; "" if unknown, or if all lines have one time."""
     return f"after {duration_text(head.elapsed)}" if head.elapsed else ""
 
 
@@ -346,7 +346,7 @@ def _compiling(view: Overview) -> str:
 
 
 def _waiting(view: Overview) -> str:
-    """What the job waits for, and who holds it."""
+    """What the job waits for, and the holder of the lock."""
     card = view.compile
     if not card.waiting:
         return "for a lock of the cache"

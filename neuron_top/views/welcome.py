@@ -1,4 +1,4 @@
-"""What screens show where nothing runs, or where they have no data on their subject: the commands to try next."""
+"""The commands to try next, for screens when nothing runs or when they have no data."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def looks_for_jobs(view: Overview) -> bool:
 
 
 def is_idle(view: Overview) -> bool:
-    """No job and no core was met."""
+    """Whether no job and no core was seen."""
     return view.header.state is JobState.IDLE and not view.cores

@@ -1,6 +1,6 @@
 """Who compiled each graph of a job, who waited for it, and what that cost over all nodes.
 
-Each node's run is made of its own events alone, as a report of that machine would be: the totals are their sums.
+Each node's run is made of its own events only, as for a report of that machine; the totals are their sums.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def blame(job: str, facts: FleetFacts, now: float) -> Blame:
 
 
 def _key(node: str, graph: Graph) -> str:
-    """A key that is the same for a graph on every node; a graph that no line names gets a key of its node alone."""
+    """A key of a graph that is the same on all nodes; a graph that no line names gets a key that includes the node."""
     return graph.module if graph.module is not None else f"{node}: {graph.key}"
 
 
 def _by_key(facts: FleetFacts) -> dict[str, dict[str, list[Graph]]]:
-    """Key → node → what its run knows of the graph."""
+    """Key → node → the graph as that node's run knows it."""
     found: dict[str, dict[str, list[Graph]]] = {}
     for node in facts.nodes.values():
         for graph in node.run.compiles.graphs.values():
@@ -66,7 +66,7 @@ def _by_key(facts: FleetFacts) -> dict[str, dict[str, list[Graph]]]:
 
 
 def _calls(graphs: dict[str, dict[str, list[Graph]]]) -> list[Call]:
-    """All calls of the compiler by their beginning; where that is not reported, last."""
+    """All calls of the compiler, ordered by their beginning; those without a reported beginning are last."""
     calls = [
         Call(key, node, graph, worker, attempt)
         for key, nodes in graphs.items()
@@ -109,7 +109,7 @@ def _compiled(call: Call, cause: CompileReason, facts: FleetFacts) -> Compiled:
 
 
 def _wait_seconds(nodes: dict[str, list[Graph]]) -> Iterable[tuple[str, float | None]]:
-    """(node, seconds) of every wait; None where no line says it."""
+    """(node, seconds) of every wait; None if no line reports the time."""
     for node, graphs in nodes.items():
         for graph in graphs:
             for worker in graph.workers.values():
@@ -141,7 +141,7 @@ def _waits(nodes: dict[str, list[Graph]], calls: Sequence[Call]) -> tuple[Waited
 
 
 def _holder(calls: Sequence[Call], start: float | None, end: float | None) -> str:
-    """The node that compiled while others waited, the longest of them; "" where nobody reports."""
+    """The node that compiled longest while others waited; "" if unknown."""
     holders: dict[str, float] = {}
     for call in calls:
         began, ended = call.began, call.attempt.end
@@ -195,7 +195,7 @@ def _bars(spans: Sequence[Span], now: float) -> list[NodeBar]:
 
 
 def lost_locks(facts: FleetFacts, graphs: Mapping[str, Mapping[str, list[Graph]]]) -> tuple[LostLock, ...]:
-    """Locks whose holder's node is gone; those with most waiters first."""
+    """Locks whose holder is on a node that is gone; those with most waiters first."""
     hosts = {str(node.attributes["host"]): node.node for node in facts.nodes.values() if "host" in node.attributes}
     found = []
     for key, nodes in graphs.items():
@@ -216,7 +216,7 @@ def lost_locks(facts: FleetFacts, graphs: Mapping[str, Mapping[str, list[Graph]]
 
 
 def _holders(facts: FleetFacts, key: str, nodes: Mapping[str, list[Graph]], hosts: Mapping[str, str]) -> set[str]:
-    """Nodes that compile it, and those that any node's cache names as the holder of its lock."""
+    """Nodes that compile the graph, and those that any node's cache names as the holder of its lock."""
     holders = {node for node, met in nodes.items() for graph in met if any(_compiles(graph))}
     for node in facts.nodes.values():
         entry = node.run.caches.entry(key)

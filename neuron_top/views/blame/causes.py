@@ -1,4 +1,4 @@
-"""Why a node compiled a graph, and whether another node had it: the explanation of misses, across nodes."""
+"""Explains misses across nodes: why a node compiled a graph, and whether another node had it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Call(NamedTuple):
 
     @property
     def began(self) -> float | None:
-        """When; None where no line says it."""
+        """When the call began; None if no line reports it."""
         if self.attempt.start is not None:
             return self.attempt.start
         end, seconds = self.attempt.end, self.attempt.seconds
@@ -40,7 +40,7 @@ class Call(NamedTuple):
 
 
 class CompileReason(NamedTuple):
-    """Why, what differs, and whether another node had it."""
+    """The reason of a compile, what differs, and whether another node had the graph."""
 
     because: Because
     text: str = ""
@@ -53,11 +53,11 @@ class Had(NamedTuple):
     node: str
     graph: Graph
     since: float | None
-    """When it had it; None while it compiled."""
+    """When the node got the graph; None while it was compiling it."""
 
 
 class Causes:
-    """Explains the calls of all nodes."""
+    """Explains the compiler calls of all nodes."""
 
     def __init__(self, facts: FleetFacts, graphs: dict[str, dict[str, list[Graph]]], calls: Sequence[Call]) -> None:
         """`graphs`: key → node → what its run knows of it. `calls`: all, in their order."""
@@ -74,7 +74,7 @@ class Causes:
                 self._by_graph.setdefault(name.graph, []).append(key)
 
     def of(self, call: Call) -> CompileReason:
-        """Why this call was made."""
+        """The reason of this call."""
         here = [earlier for earlier in self._before(call, self._calls[call.key]) if earlier.node == call.node]
         had = next(self._had_elsewhere(call), None)
         if had is not None and not (here and had.since is None):
@@ -94,7 +94,7 @@ class Causes:
                 yield earlier
 
     def _had_elsewhere(self, call: Call) -> Iterator[Had]:
-        """Other nodes that had it already, then those that were compiling it."""
+        """Other nodes that had the graph already, then those that were compiling it."""
         began = call.began
         compiling = []
         for earlier in self._before(call, self._calls[call.key]):
@@ -206,7 +206,7 @@ class Causes:
         return None
 
     def _programs(self, call: Call) -> Iterator[object]:
-        """What two graphs have in common that differ in names only, as an agent read it and as events report it."""
+        """What two graphs that differ only in names have in common, by an agent's reading and by events."""
         if (row := self._facts.programs.get(call.key)) is not None:
             yield row.program
         graph = call.graph
@@ -214,7 +214,7 @@ class Causes:
             yield (graph.direction, graph.operators, tuple(sorted(graph.op_counts.items())), graph.inputs, graph.flags)
 
     def _named(self, call: Call, other: Call) -> CompileReason | None:
-        """What gave the same program of another node another key; None where nothing is known to differ."""
+        """Why the same program has another key on another node; None if no difference is known."""
         names = parse_key(other.key), parse_key(call.key)
         if names[0] is not None and names[1] is not None and names[0].flags != names[1].flags:
             return CompileReason(Because.OTHER_FLAGS, self._flags_text(call, other), again=True)
@@ -228,14 +228,14 @@ class Causes:
             return CompileReason(Because.OTHER_ENVIRONMENT, "; ".join(attributes), again=True)
         if item is not None:
             return CompileReason(Because.OTHER_ENVIRONMENT, f"{item.text} ({other.key} there)", again=True)
-        if rows[0] is not None and rows[1] is not None:  # read whole, and nothing found
+        if rows[0] is not None and rows[1] is not None:  # both were read completely, without a difference
             return None
         who = " and ".join(self._who(other, call))
         text = f"the same operators and shapes have a key of their own on {who} ({other.key} there)"
         return CompileReason(Because.HELD_NAME, text, again=True)
 
     def _who(self, one: Call, other: Call) -> tuple[str, str]:
-        """Two ranks, or two nodes where no line names the ranks."""
+        """Names of two ranks, or of two nodes if no line names the ranks."""
         ranks = self._rank(one), self._rank(other)
         return (f"rank {ranks[0]}", f"rank {ranks[1]}") if None not in ranks else (one.node, other.node)
 

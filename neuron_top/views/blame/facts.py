@@ -1,4 +1,4 @@
-"""What is known of the nodes and their caches besides the job's events."""
+"""Facts about the nodes and their caches besides the job's events."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class NodeFacts(msgspec.Struct, kw_only=True):
 
     node: str
     run: Run
-    """What its own events report."""
+    """The run of the node's own events."""
     attributes: Mapping[str, Attribute] = {}
     clock_known: bool = False
     gone: bool = False
-    """Its agent fell silent while others go on, or was stopped."""
+    """Whether its agent was stopped, or fell silent while others go on."""
 
     @property
     def cores(self) -> int | None:
@@ -37,7 +37,7 @@ class NodeFacts(msgspec.Struct, kw_only=True):
 
     @property
     def ranks(self) -> int | None:
-        """How many of the job's ranks ran there; processes where no line names a rank."""
+        """How many of the job's ranks ran on the node; the number of processes if no line names a rank."""
         workers = [worker for graph in self.run.compiles.graphs.values() for worker in graph.workers.values()]
         ranks = {rank for worker in workers if (rank := self.run.rank_of(worker)) is not None}
         ranks |= {process.rank for process in self.run.job.processes.values() if process.rank is not None}

@@ -1,4 +1,4 @@
-"""Why one program has two keys on two nodes: its graphs differ in a rank, a process group, or only in a name."""
+"""Explains why one program has two keys on two nodes: graphs differ in a rank, a process group, or only a name."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from neuron_top.parsers.hlo_program import HeldKind
 Held = Mapping[str, Sequence[str]]
 _OF_RANKS = (HeldKind.GROUPS, HeldKind.PARTNERS, HeldKind.NUMBERS, HeldKind.CONFIGURATION, HeldKind.ATTRIBUTES)
 _PLAIN = (HeldKind.CHANNELS, HeldKind.PLACES, HeldKind.NAMES)
-"""Likeliest first: a moved line of source shows in the places, and names follow from it."""
+"""Likeliest first: a moved line of source changes the places, and names follow from it."""
 _LONGEST = 60
 
 
 class Differing(NamedTuple):
-    """The differing items in words. `of_ranks`: numbers or groups of ranks, and no mere names."""
+    """The differing items in words. `of_ranks`: numbers or groups of ranks, and not just names."""
 
     text: str
     of_ranks: bool

@@ -52,7 +52,7 @@ def blame_timeline(blame: Blame, columns: int) -> BlameTimeline | None:
 
 
 def _cells(bars: Sequence[NodeBar], start: float, end: float, columns: int) -> tuple[Doing, ...]:
-    """In each stretch, what took place in it; a compile hides a wait, for it is what others waited for."""
+    """What a node did in each stretch; a compile hides a wait, as others waited for it."""
     cells = [Doing.NOTHING] * columns
     width = (end - start) / columns
     for kind, doing in ((SpanKind.WAIT, Doing.WAITING), (SpanKind.COMPILE, Doing.COMPILING)):
