@@ -12,7 +12,7 @@ from neuron_top.dashboard.layout import NavigationLink
 
 _GRIDS = "/dash_ag_grid/dash_ag_grid."
 _OLD_BROWSERS = ("/dash/deps/polyfill@",) if dash_version.startswith("4.4.") else ()
-"""Only for this version `generators.js` has all that the scripts need; those of other versions may need more."""
+"""Left out only for this version, for which `generators.js` has what the scripts take from it."""
 _SPARED = ("/dash/dash_table/", *_OLD_BROWSERS, _GRIDS)
 
 
