@@ -55,9 +55,9 @@ class Intents:
         after: IntentState,
         result: Mapping[str, object] | None = None,
     ) -> bool:
-        """Take an intent from one state to the next;
+        """Take an intent from one state to the next; False if it is not in `before` any more, or expired.
 
-        False if it is not in `before` any more, or expired. Of many who try, one succeeds.
+        Of many who try, one succeeds.
         """
         what, values = "state = %s", [str(after)]
         if result is not None:
