@@ -113,7 +113,7 @@ class LineCache:
         if not record.stands_alone or record.shape not in _SHAPES:
             return
         if len(events) == 1 and isinstance(step := events[0], StepReported):
-            if known and (numbers := numbers_in(line)):
+            if known and (numbers := numbers_in(line)) and "loss" in numbers:  # else another reader found it
                 _keep(self._steps, tuple(numbers), step)
             return
         if not _ALONE.issuperset(map(type, events)):

@@ -15,7 +15,9 @@ HEADER = b"2026-03-04 10:00:0%d.000%03d:  %d  [INFO]: "
 NOISE = b"tea\n" * 25
 """Lines that nobody knows, more than are kept as samples: as long as those are wanted, unknown lines are read anew."""
 NAMES = st.lists(
-    st.sampled_from(["loss", "learning_rate", "grad_norm", "epoch", "step", "train/step_time", "eval_loss", "ckpt"]),
+    st.sampled_from(
+        ["loss", "learning_rate", "grad_norm", "epoch", "step", "train/step_time", "eval_loss", "avg loss", "ckpt"]
+    ),
     max_size=4,
 )
 NUMBERS = st.one_of(
@@ -83,3 +85,9 @@ def test_a_loss_that_is_remembered_still_shows_which_bar_is_the_trainings() -> N
     reader = LogReader("log:x")
     events = [*reader.feed(log), *reader.flush()]
     assert [event.step for event in events if isinstance(event, StepReported)] == [None, 5, None, 6]
+
+
+def test_a_step_that_is_told_in_other_names_is_read_each_time() -> None:
+    reader = LogReader("log:x")
+    events = reader.feed(NOISE + b"{'avg loss': 2.5, 'step': 3}\n{'avg loss': 1.5, 'step': 4}\n")
+    assert [(event.loss, event.step) for event in events if isinstance(event, StepReported)] == [(2.5, 3), (1.5, 4)]
