@@ -8,8 +8,8 @@ from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import own_lines
 
 _STEPS = (
-    b"'loss'", b'"loss"', b"it/s", b"s/it", b"step_loss", b"throughput", b"loss=", b"loss: ", b"loss = ", b"loss ",
-    b"tokens/s", b'" 200 ', b": success", b"/s]", b"/s, ",
+    b"'loss'", b'"loss"', b"it/s", b"s/it", b"step_loss", b"throughput", b"loss=", b"loss: ",
+    b":loss = ", b"] loss = ", b"loss ", b"tokens/s", b'" 200 ', b": success", b"/s]", b"/s, ",
 )  # fmt: skip
 _NO_STEPS = (b"?it/s", b"?s/it")
 """A progress bar before its first step."""
@@ -18,8 +18,9 @@ _BARS = frozenset((_STEPS.index(b"/s]"), _STEPS.index(b"/s, ")))
 """How the rate of a progress bar ends that counts something else than its iterations."""
 _BAR = late_pattern(rb"\[[\d:]{4,12}<[\d:?]{1,12}, {0,3}\d[\d.]{0,12}(?![kKMGT]?i?[Bb]/)[A-Za-z]{1,20}/s[\],]")
 """Such a bar up to there; bytes are what is loaded, no work."""
-_LOSSES = frozenset((_STEPS.index(b"loss "), _STEPS.index(b"loss = ")))
-"""Words that stand in sentences and in source code too: of a job's step a number follows."""
+_LOSSES = frozenset(number for number, step in enumerate(_STEPS) if step in (b"loss ", b":loss = ", b"] loss = "))
+"""Words that stand in sentences too: in a job's step a number follows. `loss = ` stands in source code, TensorFlow's
+steps have its logger's header in front."""
 _SUMMARIES = (b"wandb: ", *own_lines.OF_STEPS)
 """In front of a loss that Weights & Biases prints of a run that has ended, or we of the job that we run."""
 _ANSWER = _STEPS.index(b": success")
