@@ -19,14 +19,14 @@ from textual.widget import Widget
 
 from neuron_top.ingest.wakeup import POLL_SECONDS
 
-LINES_SHOWN = 20
-"""As many as ours shows beside its panels."""
+LINES_SHOWN = 43
+"""As many as ours shows in a terminal of 48 rows while its panels are empty, as they are with the benchmark's log."""
 
 
 class Tail(Widget):
     """The last lines."""
 
-    DEFAULT_CSS = "Tail { height: 20; dock: bottom; }"
+    DEFAULT_CSS = f"Tail {{ height: {LINES_SHOWN}; dock: bottom; }}"
 
     def __init__(self) -> None:
         super().__init__()
