@@ -22,7 +22,7 @@ from neuron_top.ingest.log_line import STANDARD_INPUT
 from neuron_top.ingest.log_span import last_clock
 from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
-from neuron_top.plain_files import is_plain_file, last_change
+from neuron_top.plain_files import is_file, is_plain_file, last_change
 from neuron_top.processes.log_input import has_compressed_data, portions
 from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit
@@ -129,8 +129,7 @@ class LogFiles:
             return f"{tail.problem.strerror}: {tail.path}"
         if tail.awaited:
             return f"{_AWAITED}: {tail.path}"
-        path = Path(tail.path)
-        if len(self._named) == 1 and not tail.position and path.is_file() and not _size(path):
+        if len(self._named) == 1 and not tail.position and is_file(tail.path) and not _size(Path(tail.path)):
             return f"{_EMPTY}: {tail.path}"  # not said of a folder's logs, many of which may stay empty
         # At the first look nobody has tried to read it yet.
         return f"{_SILENT_PIPE}: {tail.path}" if self._looked and tail.is_silent_pipe else ""
