@@ -10,10 +10,10 @@ import re
 from neuron_top.events import AnyEvent, ErrorRaised, WorkerDied
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers import json_lines
 from neuron_top.parsers.base import PLAIN, WRAPPER, XLA, Record, clip, common, marked
 
 NAME = "problems"
-_TRACEBACK = "Traceback (most recent call last)"
 _EXCEPTION = late_pattern(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{1,80})(?:: (.*)|:?\s*)$", re.DOTALL)
 _FRAMES = 400
 _DEATH = late_pattern(r"failed \(exitcode: (-?\d{1,6})\) local_rank: (\d{1,6}) \(pid: (\d{1,10})\)")
@@ -83,7 +83,7 @@ class Problems:
             return _headed(record)
         if record.shape is not PLAIN:
             return None
-        if _TRACEBACK in record.text:
+        if json_lines.HEADING in record.text:
             if len(self._frames) < 4096:
                 self._frames[record.rank] = _FRAMES
             return []

@@ -18,6 +18,7 @@ from neuron_top.diagnose.tracebacks import FRAME
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import Confidence
 from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers import json_lines
 
 _LINES_TO_REASON = 2
 """Between a heading and what it heads: one may be empty."""
@@ -26,7 +27,7 @@ _LINES_TO_QUOTED = 100
 _RULE = late_pattern(r"[-=*#~_]{3,}$")
 _TITLE = late_pattern(r"- |.{1,80}:$")
 """What stands between two rules and is only the title of what follows."""
-_PLAIN_HEADING = "Traceback (most recent call last):"
+_PLAIN_HEADING = f"{json_lines.HEADING}:"
 """Of a traceback of Python's own; what programs quote as part of a message says whose it is in front."""
 
 

@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 
 from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers import json_lines
 
 _SHORTEST = 160
 """Characters from which on a line is looked at for several headers."""
@@ -21,7 +22,7 @@ _FEWEST = 3
 _WORDS = 3
 """Characters between two headers: behind each something was said."""
 _FRAME = late_pattern(r"\s(?=File \"[^\"\n]{1,400}\", line \d{1,7}, in \S)")
-_HEADING = "Traceback (most recent call last):"
+_HEADING = f"{json_lines.HEADING}:"
 _LINK = late_pattern(
     r"\s(?=Traceback \(most recent call last\):|During handling of the above exception"
     r"|The above exception was the direct cause)"
