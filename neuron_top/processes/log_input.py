@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
 from neuron_top.errors import UsageError
-from neuron_top.plain_files import open_plain
+from neuron_top.plain_files import last_change, open_plain
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -83,10 +83,8 @@ def portions(name: str, notify: Notify, standard_input: IO[bytes] | None = None)
 
 def changed_at(name: str) -> float:
     """When a log was last written to, in seconds since the epoch; now for standard input and for a missing file."""
-    try:
-        return time.time() if name == STANDARD_INPUT else Path(name).stat().st_mtime
-    except (OSError, ValueError):
-        return time.time()
+    changed = None if name == STANDARD_INPUT else last_change(name)
+    return time.time() if changed is None else changed
 
 
 def refusal(mode: int, descriptor: int | None = None) -> str:
