@@ -68,8 +68,8 @@ class LineCache:
         self._headed: dict[bytes, _Seen] = {}
         """By the words behind a header."""
         self._bare: dict[bytes, _Seen] = {}
-        self._steps: dict[tuple[str, ...], StepReported] = {}
-        """By the names in a dictionary of numbers, the step that one with these names gave."""
+        self._steps: dict[tuple[str, ...], str] = {}
+        """By the names in a dictionary of numbers that gave a step, the source of the step."""
 
     def repeat(self, line: bytes, offset: int, tally: Tally) -> list[AnyEvent] | None:
         """The events of a line that is known, counted as if it had been read; None if it must be read."""
@@ -97,10 +97,10 @@ class LineCache:
     def _step(self, line: bytes, offset: int, tally: Tally) -> list[AnyEvent] | None:
         """The step of a dictionary whose names are known."""
         numbers = numbers_in(line)
-        before = self._steps.get(tuple(numbers)) if numbers else None
-        if numbers is None or before is None or self._training is None:
+        source = self._steps.get(tuple(numbers)) if numbers else None
+        if numbers is None or source is None or self._training is None:
             return None
-        step = step_of(numbers, {"source": before.source, "offset": offset})
+        step = step_of(numbers, {"source": source, "offset": offset})
         tally.known += 1
         tally.add(step)
         return [] if self._training.evaluates(step) else [step]
@@ -114,7 +114,7 @@ class LineCache:
             return
         if len(events) == 1 and isinstance(step := events[0], StepReported):
             if known and (numbers := numbers_in(line)) and "loss" in numbers:  # else another reader found it
-                _keep(self._steps, tuple(numbers), step)
+                _keep(self._steps, tuple(numbers), step.source)
             return
         if not _ALONE.issuperset(map(type, events)):
             return
