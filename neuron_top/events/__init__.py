@@ -31,6 +31,7 @@ from neuron_top.events.compile import (
     CompileFellBack,
     CompileGaveUp,
     CompileLogEvent,
+    CompileRequested,
     CompilerErrorSeen,
     CompilerExited,
     CompilerPassed,
@@ -45,6 +46,7 @@ from neuron_top.events.compile import (
     HubMissed,
     LockWaited,
     LogGeneration,
+    WaitBegan,
 )
 from neuron_top.events.fleet import AgentStopped, ClockMeasured, NodeDescribed
 from neuron_top.events.fold import EventsFolded, Foldable, StepTime, WorkerHeard
@@ -134,6 +136,8 @@ __all__ = [
     "ClockMeasured",
     "CheckpointReported",
     "CompileBegan",
+    "CompileRequested",
+    "ComponentEvent",
     "CompileCompleted",
     "CompilerProgress",
     "CompileCause",
@@ -225,6 +229,7 @@ __all__ = [
     "TrialRunStarted",
     "TritonKernelsCompiled",
     "WORKER_KINDS",
+    "WaitBegan",
     "WorkerDied",
     "WorkerFailed",
     "WorkerFinished",
@@ -248,6 +253,8 @@ CompileFamily = (
     | GraphExtracted
     | HubMissed
     | GraphDescribed
+    | WaitBegan
+    | CompileRequested
     | CompileBegan
     | CompileEnded
     | ArtifactLoaded
@@ -259,6 +266,17 @@ CompileFamily = (
     | CompilerVersionSeen
     | CompilerErrorSeen
 )
+ComponentEvent = (
+    GraphDescribed
+    | WaitBegan
+    | CompileRequested
+    | CompileBegan
+    | CompileEnded
+    | ArtifactLoaded
+    | GraphReused
+    | GraphMeasured
+)
+"""What a process reports about one graph beside its log lines, as our own compile component does."""
 ParallelFamily = (
     TrialRunStarted
     | GraphsListed

@@ -151,8 +151,31 @@ class GraphDescribed(Event, frozen=True, kw_only=True):
     compiler: str | None = None
 
 
+class WaitBegan(Event, frozen=True, kw_only=True):
+    """Our compile component began to wait for another process that compiles the graph, or fetches it.
+
+    What comes next says how the wait ended: a hit, a stored failure, or a compile by the process that waited.
+    """
+
+    module: str
+    pid: int | None = None
+    rank: int | None = None
+
+
+class CompileRequested(Event, frozen=True, kw_only=True):
+    """Our compile component asked its compiler for a compile; the seconds of its end count from here.
+
+    `CompileBegan` follows once a process works on it. The first compile of a job waits until its compile server has
+    imported PyTorch.
+    """
+
+    module: str
+    pid: int | None = None
+    rank: int | None = None
+
+
 class CompileBegan(Event, frozen=True, kw_only=True):
-    """Our compile component started a compiler process (exact, unlike what log lines allow)."""
+    """A compiler process began the compile (exact, unlike what log lines allow)."""
 
     module: str
     pid: int | None = None

@@ -15,6 +15,7 @@ from neuron_top.events import (
     CompileFailed,
     CompileGaveUp,
     CompileLogEvent,
+    CompileRequested,
     CompilerPassed,
     CompilerProgress,
     CompileStarted,
@@ -51,7 +52,7 @@ class Attempts:
         key = worker_key(event)
         if event.pid is not None and not isinstance(event, CompileStarted | CacheMissed | LockWaited | CompileGaveUp):
             for graph, worker, attempt in self._graphs.running_of(event.node, key):
-                if Message.BEGAN not in worker.message_counts and event.time != attempt.start:
+                if not worker.reports_its_compiles and event.time != attempt.start:
                     worker.message_counts[Message.FINISHED] = len(worker.attempts)
                     self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, inferred=True)
         self.header(key, event.time)
@@ -94,7 +95,7 @@ class Attempts:
             elif self._lookups.newest is None:  # no wrapper has spoken: a job that prints PASS and nothing else
                 self._graphs.add_passed(f"{event.node}/{event.source}", event.node)
         here = self._graphs.running_on(event.node)
-        running = [entry for entry in here if Message.BEGAN not in entry[1].message_counts]
+        running = [entry for entry in here if not entry[1].reports_its_compiles]
         unassigned = self._unassigned_passes.pop(event.node, 0) + 1
         if 0 < len(running) <= unassigned:
             for graph, worker, attempt in running:
@@ -174,14 +175,22 @@ class Attempts:
 
     # --- our own compile component ---
 
+    def requested(self, event: CompileRequested) -> None:
+        """Our component asked for a compile: a process that works on it is not there yet."""
+        graph, worker = self._graphs.of_event(event)
+        self._graphs.end_wait(worker, event.time)
+        self._graphs.open(graph, worker, worker.attempt(Message.REQUESTED), event.time, exact=True)
+
     def began(self, event: CompileBegan) -> None:
-        """Our component started a compiler, or moved the compile into the job's own process."""
+        """A compiler process works on the graph, or the compile moved into the job's own process."""
         graph, worker = self._graphs.of_event(event)
         self._graphs.end_wait(worker, event.time)
         last = worker.open_attempt
         if event.inside_job and last is not None and Message.BEGAN in worker.message_counts:
             last.inside_job = True  # one compile, moved
             return
+        if requested := worker.message_counts.get(Message.REQUESTED):
+            worker.message_counts[Message.BEGAN] = requested - 1  # no process ever worked on an earlier one
         attempt = worker.attempt(Message.BEGAN)
         attempt.compiler_pid, attempt.inside_job = event.compiler_pid, event.inside_job
         self._graphs.open(graph, worker, attempt, event.time, exact=True)
@@ -195,7 +204,7 @@ class Attempts:
         attempt.seconds, attempt.cause = event.seconds, event.cause
         attempt.peak_rss_bytes, attempt.artifact_bytes = event.peak_rss_bytes, event.artifact_bytes
         graph.artifact_bytes = event.artifact_bytes if event.artifact_bytes is not None else graph.artifact_bytes
-        if event.time is not None:  # its begin was reported once its process worked: preparing it took time before
+        if event.time is not None:  # older versions reported the begin once the compile's process worked
             began = event.time - event.seconds
             attempt.start, attempt.exact_start = min(began, attempt.start or began), True
         outcome = AttemptOutcome.FAILED if event.cause.is_last_word else AttemptOutcome.INTERRUPTED

@@ -14,6 +14,7 @@ from neuron_top.events import (
     LockWaited,
     LogGeneration,
     ProcessExited,
+    WaitBegan,
 )
 from neuron_top.run.compile_counts import CompileCounts, add_new
 from neuron_top.run.graph import FOLDED, AttemptOutcome, Graph, GraphState, Wait, WorkerGraph
@@ -109,6 +110,14 @@ class CacheAnswers:
             compiling = worker.open_attempt is not None
             worker.state, worker.since = GraphState.COMPILING if compiling else GraphState.KNOWN, event.time
 
+    def wait_began(self, event: WaitBegan) -> None:
+        """Our component waits for another's compile. A line about how that ended may have been read before this."""
+        graph, worker = self._graphs.of_event(event)
+        told_later = event.time is not None and worker.since is not None and worker.since > event.time
+        if worker.open_wait is None and not told_later:
+            self._graphs.begin_wait(graph, worker, Wait(start=event.time))
+            worker.state, worker.since = GraphState.WAITING, event.time
+
     def hits_folded(self, event: CacheHit, count: int) -> None:
         """So many processes of a node found the artifact; none of them had waited for it or compiled it."""
         graph, worker = self._aggregate(event)
@@ -156,10 +165,12 @@ class CacheAnswers:
         worker.loads += 1
         worker.load_seconds += event.seconds
         worker.loads_after_wait += event.waited_seconds > 0 and not worker.attempts
-        if event.waited_seconds <= 0 or event.time is None:
-            return
-        start = event.time - event.seconds - event.waited_seconds
-        self._graphs.measure_wait(worker, start, event.waited_seconds)
+        if event.waited_seconds > 0 and event.time is not None:
+            start = event.time - event.seconds - event.waited_seconds
+            self._graphs.measure_wait(worker, start, event.waited_seconds)
+        if worker.state is GraphState.WAITING:  # no line reports how the wait ended
+            self._graphs.end_wait(worker, event.time)
+            worker.state, worker.since = GraphState.KNOWN, event.time
 
     def process_exited(self, event: ProcessExited) -> None:
         """Waits of this process that nothing ended were interrupted."""

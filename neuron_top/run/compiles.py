@@ -22,6 +22,7 @@ from neuron_top.events import (
     CompileFellBack,
     CompileGaveUp,
     CompileLogEvent,
+    CompileRequested,
     CompilerErrorSeen,
     CompilerExited,
     CompilerPassed,
@@ -39,6 +40,7 @@ from neuron_top.events import (
     ProcessExited,
     ProcessSeen,
     QueueCounted,
+    WaitBegan,
     WorkerHeard,
     WorkerStarted,
 )
@@ -111,6 +113,10 @@ class CompileTracker:
                 self._answers.hub_missed(event)
             case GraphDescribed():
                 self._described(event)
+            case WaitBegan():
+                self._answers.wait_began(event)
+            case CompileRequested():
+                self._attempts.requested(event)
             case CompileBegan():
                 self._attempts.began(event)
             case CompileEnded():

@@ -18,20 +18,15 @@ import msgspec
 
 from neuron_top.events import (
     AnyEvent,
-    ArtifactLoaded,
     CacheHit,
     CachePathAnnounced,
-    CompileBegan,
-    CompileEnded,
     CompileFamily,
     CompilerProgress,
+    ComponentEvent,
     EventsFolded,
     Foldable,
-    GraphDescribed,
     GraphExtracted,
-    GraphMeasured,
     GraphReported,
-    GraphReused,
     HubMissed,
     LineMalformed,
     LineMarked,
@@ -59,7 +54,6 @@ MOST_PAIRS = 500_000
 MOST_STEPS = 512
 """Step times in one event."""
 _Lookup = CacheHit | GraphExtracted
-_Told = CompileBegan | CompileEnded | ArtifactLoaded | GraphReused | GraphDescribed | GraphMeasured
 
 
 class _Folding(msgspec.Struct):
@@ -271,7 +265,7 @@ class Fold:
 
     def _speaker(self, event: AnyEvent) -> Iterator[AnyEvent]:
         """When the process that speaks, or its log, was heard of in what is folded."""
-        if not isinstance(event, LogEvent | _Told):
+        if not isinstance(event, LogEvent | ComponentEvent):
             return
         worker, module = worker_key(event), event_module(event)
         pair = (module or "", worker)
@@ -313,7 +307,7 @@ class Fold:
             self._compile_passed(event)
 
     def _compile_passed(self, event: CompileFamily) -> None:
-        if isinstance(event, CompilerProgress | HubMissed) or not isinstance(event, LogEvent | _Told):
+        if isinstance(event, CompilerProgress | HubMissed) or not isinstance(event, LogEvent | ComponentEvent):
             return
         worker, module = worker_key(event), event_module(event)
         if isinstance(event, CachePathAnnounced):
@@ -342,7 +336,7 @@ class Fold:
         if isinstance(event, LockWaited):
             self._waiting.add((module, worker))
             self._waited.add((module, worker))
-        elif isinstance(event, _Told):
+        elif isinstance(event, ComponentEvent):
             self._never.add(worker)
         else:
             self._busy[worker] = max(
@@ -365,7 +359,7 @@ def _grew(event: OutputGrew) -> Hashable:
 
 
 def _heard(
-    spoke: LogEvent | None, event: LogEvent | _Told, module: str | None = None, extracted: bool | None = None
+    spoke: LogEvent | None, event: LogEvent | ComponentEvent, module: str | None = None, extracted: bool | None = None
 ) -> WorkerHeard:
     """When the process of `event` spoke (None: that was sent before), and how it had looked up the graph, if it had."""
     heard = spoke if spoke is not None else event

@@ -128,8 +128,10 @@ class Message(StrEnum):
     """A line that announces a miss."""
     STARTED = "started"
     """A line of the compiler's call."""
+    REQUESTED = "requested"
+    """The side channel of our compile component, when it asks for a compile."""
     BEGAN = "began"
-    """The side channel of our compile component."""
+    """The side channel, once a process works on the compile."""
     SEEN = "seen"
     """The process table."""
     FINISHED = "finished"
@@ -190,6 +192,11 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     def reported_after_wait(self) -> int:
         """How often lines or our component reported a hit after a wait."""
         return max(self.hits_seen_to_wait, self.loads_after_wait)
+
+    @property
+    def reports_its_compiles(self) -> bool:
+        """Whether our component reports when compiles of this worker begin and end."""
+        return not self.message_counts.keys().isdisjoint((Message.REQUESTED, Message.BEGAN))
 
     @property
     def open_attempt(self) -> Attempt | None:

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.events import (
-    ArtifactLoaded,
-    CompileBegan,
-    CompileEnded,
-    CompileLogEvent,
-    GraphDescribed,
-    GraphMeasured,
-    GraphReused,
-    LogEvent,
-)
+from neuron_top.events import CompileLogEvent, ComponentEvent, LogEvent
 from neuron_top.run.graph import (
     LINES_KEPT,
     Attempt,
@@ -25,9 +16,7 @@ from neuron_top.run.graph import (
 )
 from neuron_top.run.lookups import worker_key
 
-GraphEvent = (
-    CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtifactLoaded | GraphReused | GraphMeasured
-)
+GraphEvent = CompileLogEvent | ComponentEvent
 """Events that speak of one graph."""
 Entry = tuple[Graph, WorkerGraph, Attempt]
 

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.events import (
-    ArtifactLoaded,
-    CompileBegan,
-    CompileEnded,
-    GraphDescribed,
-    GraphMeasured,
-    GraphReused,
-    LogEvent,
-)
-
-Speaker = LogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtifactLoaded | GraphReused | GraphMeasured
+from neuron_top.events import ComponentEvent, LogEvent
 
 
-def worker_key(event: Speaker) -> str:
+def worker_key(event: LogEvent | ComponentEvent) -> str:
     """Who speaks: the process where it is known, else the rank, else the source; unique over nodes."""
     if event.pid is not None:
         return f"{event.node}/{event.pid}"

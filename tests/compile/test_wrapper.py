@@ -7,6 +7,7 @@ import errno
 import io
 import multiprocessing
 import os
+import queue
 import re
 import signal
 import stat
@@ -16,6 +17,7 @@ import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +38,16 @@ from neuron_top.compile.wrapper.lock_wait import wait_for_lock
 from neuron_top.compile.wrapper.log_lines import FORMATS
 from neuron_top.compile.wrapper.persistent_cache import EntryLock
 from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, CompilerMissing, DiskFull, RefusedForSafety
-from neuron_top.events import CompileBegan, CompileCause, CompileEnded, Event, LogGeneration
-from tests.compile.fakes import GRAPH, Copying, obtain_once, wrapper
+from neuron_top.events import (
+    CompileBegan,
+    CompileCause,
+    CompileEnded,
+    CompileRequested,
+    Event,
+    LogGeneration,
+    WaitBegan,
+)
+from tests.compile.fakes import GRAPH, Copying, Gated, obtain_once, wrapper
 
 spawn = multiprocessing.get_context("spawn")
 
@@ -82,6 +92,25 @@ def test_processes_that_need_one_graph_compile_it_once(own_caches: Path, tmp_pat
         rank.join()
     assert [rank.exitcode for rank in ranks] == [0, 0, 0, 0]
     assert len(journal.read_text().splitlines()) == 1
+
+
+def test_who_waits_reports_it_at_once_and_who_compiles_when_it_asks_for_it(own_caches: Path) -> None:
+    compiler, options = Gated(), WrapperOptions(cache_url=str(own_caches))
+    compiles: list[Event] = []
+    waits: queue.Queue[Event] = queue.Queue()
+    first = Wrapper(compiler, options, emit=compiles.append)
+    second = Wrapper(Copying(), options, emit=waits.put)
+    with ThreadPoolExecutor(2) as pool:
+        compiled = pool.submit(first.get_or_compile, GRAPH)
+        while not compiler.began:
+            time.sleep(0.01)
+        assert [type(event) for event in compiles] == [CompileRequested]
+        found = pool.submit(second.get_or_compile, GRAPH)
+        waiting = waits.get(timeout=600)
+        compiler.allowed.set()
+    assert (type(waiting), compiled.result().hit, found.result().hit) == (WaitBegan, False, True)
+    assert [type(event) for event in compiles] == [CompileRequested, CompileBegan, CompileEnded]
+    assert waits.empty()
 
 
 @pytest.mark.parametrize("retry_failed", [False, True])
@@ -171,8 +200,10 @@ def test_who_waits_for_a_lock_says_so_once_a_minute_in_the_sdks_words(own_caches
             lock.release()
 
     said = io.StringIO()
-    waited = wait_for_lock(entry, log_lines.WrapperLog(stream=said), clock=lambda: now, sleep=sleep)
-    assert waited == 165.0
+    begins: list[float] = []
+    log = log_lines.WrapperLog(stream=said)
+    waited = wait_for_lock(entry, log, began=lambda: begins.append(now), clock=lambda: now, sleep=sleep)
+    assert (waited, begins) == (165.0, [0.0])
     words = f"[INFO]: Another process must be compiling {entry.graph}, been waiting for: "
     assert [line.split(":  ")[-1].split("  ")[-1] for line in said.getvalue().splitlines()] == [
         f"{words}{minutes} minutes" for minutes in ("1.0", "2.0")
@@ -193,7 +224,8 @@ def test_what_is_no_lock_is_not_waited_for(own_caches: Path, kind: str) -> None:
     assert not ours.get_or_compile(graph).hit
     assert entry.state() is Lookup.MISS
     assert re.search("in the place of a lock.*; compiling without the cache", said.getvalue())
-    assert wait_for_lock(entry, ours.log, sleep=lambda seconds: pytest.fail("it waits")) < 1.0
+    unwaited = partial(pytest.fail, "it waits")
+    assert wait_for_lock(entry, ours.log, began=unwaited, sleep=lambda seconds: pytest.fail("it waits")) < 1.0
 
 
 def test_an_sdk_lock_without_owner_is_never_broken(own_caches: Path) -> None:

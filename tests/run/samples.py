@@ -39,6 +39,8 @@ any_event = st.one_of(
     st.builds(ev.GraphExtracted, **_wrapper),
     st.builds(ev.HubMissed, file=st.just("model.neff"), **_wrapper),
     st.builds(ev.GraphDescribed, module=_modules, pid=_pids, graph_bytes=_bytes, **_head),
+    st.builds(ev.WaitBegan, module=_modules, pid=_pids, **_head),
+    st.builds(ev.CompileRequested, module=_modules, pid=_pids, **_head),
     st.builds(ev.CompileBegan, module=_modules, pid=_pids, compiler_pid=_pids, **_head),
     st.builds(ev.CompileEnded, module=_modules, pid=_pids, seconds=_seconds, ok=st.booleans(), **_head),
     st.builds(ev.ArtifactLoaded, module=_modules, pid=_pids, seconds=_seconds, waited_seconds=_seconds, **_head),

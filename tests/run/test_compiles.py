@@ -19,6 +19,7 @@ from neuron_top.events import (
     CompileEnded,
     CompileFailed,
     CompileGaveUp,
+    CompileRequested,
     CompilerPassed,
     CompilerProgress,
     CompileStarted,
@@ -32,6 +33,7 @@ from neuron_top.events import (
     RunFinished,
     RunStarted,
     StepReported,
+    WaitBegan,
     WorkerStarted,
     decode,
     encode,
@@ -73,7 +75,8 @@ def test_hit_rates_by_graph_and_by_lookup_differ():
 
 TELLERS = [
     CompileStarted(module=A, pid=1, generation=LogGeneration.G2, at=10.0),
-    CompileBegan(module=A, pid=1, at=10.1),
+    CompileRequested(module=A, pid=1, at=10.1),
+    CompileBegan(module=A, pid=1, at=13.0),
     CompilerPassed(seen=14.9),
     CompileEnded(module=A, pid=1, at=15.0, seconds=4.9, ok=True),
     CompileCompleted(module=A, pid=1, generation=LogGeneration.G3, at=15.1),
@@ -88,6 +91,58 @@ def test_one_compile_known_by_log_lines_and_side_channel_in_any_order_is_one_mis
     assert list(compiles.graphs) == [A]
     assert (graph.state, compiles.compiling) == (GraphState.COMPILED, 0)
     assert (graph.duration.seconds, graph.duration.precision) == (4.9, Precision.MEASURED)
+
+
+def test_a_compile_goes_on_from_when_it_was_asked_for():
+    run = run_of(CompileRequested(module=A, pid=1, at=10.0))
+    (running,) = run.compiles.graphs[A].workers.values()
+    assert (running.state, running.since, run.compiles.compiling) == (GraphState.COMPILING, 10.0, 1)
+    run.apply(CompileBegan(module=A, pid=1, at=17.0, compiler_pid=7))
+    (attempt,) = running.attempts
+    assert (attempt.start, attempt.compiler_pid, running.since, run.compiles.compiling) == (10.0, 7, 10.0, 1)
+
+
+def test_a_process_that_works_on_the_second_attempt_does_not_count_for_the_first():
+    killed = CompileEnded(module=A, pid=1, at=2.0, seconds=1.0, ok=False, cause=CompileCause.RETRIED)
+    run = run_of(CompileRequested(module=A, pid=1, at=1.0), killed, CompileRequested(module=A, pid=1, at=2.1))
+    run.apply(CompileBegan(module=A, pid=1, at=3.0, compiler_pid=7))
+    (worker,) = run.compiles.graphs[A].workers.values()
+    assert [attempt.compiler_pid for attempt in worker.attempts] == [None, 7]
+    assert worker.open_attempt is worker.attempts[1]
+
+
+HIT = CacheHit(module=A, pid=2, at=6.0)
+LOADED = ArtifactLoaded(module=A, pid=2, at=6.2, seconds=0.2, waited_seconds=5.0)
+
+
+@pytest.mark.parametrize("rest", [(HIT, LOADED), (LOADED, HIT), (LOADED,)])
+def test_a_wait_is_seen_while_it_goes_on_and_counts_once(rest: tuple[AnyEvent, ...]):
+    run = run_of(WaitBegan(module=A, pid=2, at=1.0))
+    (worker,) = run.compiles.graphs[A].workers.values()
+    assert (worker.state, run.compiles.graphs[A].state, len(run.compiles.totals.waits())) == (
+        GraphState.WAITING,
+        GraphState.WAITING,
+        1,
+    )
+    for event in rest:
+        run.apply(event)
+    (wait,) = worker.waits
+    assert (wait.start, wait.end, wait.seconds) == (1.0, 6.0, 5.0)
+    assert worker.state is (GraphState.HIT if HIT in rest else GraphState.KNOWN)
+    assert worker.hits_after_wait == (HIT in rest)
+    assert not run.compiles.totals.waits()
+
+
+def test_a_wait_whose_end_was_read_first_does_not_go_on():
+    run = run_of(HIT, WaitBegan(module=A, pid=2, at=1.0))
+    (worker,) = run.compiles.graphs[A].workers.values()
+    assert (worker.state, worker.open_wait) == (GraphState.HIT, None)
+
+
+def test_a_process_that_waited_and_compiles_itself_waits_no_longer():
+    run = run_of(WaitBegan(module=A, pid=2, at=1.0), CompileRequested(module=A, pid=2, at=4.0))
+    (worker,) = run.compiles.graphs[A].workers.values()
+    assert (worker.state, worker.open_wait, worker.waits[0].end) == (GraphState.COMPILING, None, 4.0)
 
 
 def test_a_compile_that_moves_into_the_job_is_one_compile():

@@ -69,10 +69,16 @@ class Turns:
         self._clock, self._sleep = clock, sleep
 
     @contextlib.contextmanager
-    def turn(self, entry: Path, settled: Callable[[], bool], interrupted: Callable[[], bool]) -> Iterator[Turn]:
+    def turn(
+        self,
+        entry: Path,
+        settled: Callable[[], bool],
+        interrupted: Callable[[], bool],
+        began: Callable[[], None] = lambda: None,
+    ) -> Iterator[Turn]:
         """Wait for the turn at `entry`, or until it is `settled`: somebody has compiled it, or it failed.
 
-        Raises KeyboardInterrupt once `interrupted` says so.
+        `began` is called before the first pause. Raises KeyboardInterrupt once `interrupted` says so.
         """
         if self._claims is None:
             yield Turn(mine=True)
@@ -94,6 +100,8 @@ class Turns:
                         return
                     if interrupted():
                         raise KeyboardInterrupt
+                    if pause == _FIRST_PAUSE:
+                        began()
                     self._sleep(pause)
                     pause = min(pause * 1.5, _LONGEST_PAUSE)
         finally:

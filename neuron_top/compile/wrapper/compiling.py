@@ -30,7 +30,7 @@ from neuron_top.compile.wrapper.flags import FLAGS_VARIABLE, WrapperOptions
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry, discard
 from neuron_top.compile.wrapper.scratch import Scratch
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
-from neuron_top.events import CompileBegan, CompileCause, CompileEnded, GraphDescribed
+from neuron_top.events import CompileBegan, CompileCause, CompileEnded, CompileRequested, GraphDescribed
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 
 
@@ -197,6 +197,11 @@ class Compiling:
             compiler=self._compiler.directory(),
             started=started,
             attempts=attempts,
+        )
+        self._emit(
+            CompileRequested(
+                module=entry.module, pid=os.getpid(), rank=side_channel.rank(), source=f"worker:{os.getpid()}"
+            )
         )
         with self._emitting_end(entry, task, last=last):
             try:

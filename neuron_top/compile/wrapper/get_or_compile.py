@@ -50,6 +50,7 @@ from neuron_top.errors import (
     FileMalformed,
     NeuronTopError,
 )
+from neuron_top.events import WaitBegan
 
 Share = Callable[[WritableEntry, Callable[[], None]], None]
 """Stores an entry elsewhere; the function given to it is called before the mark and may raise to prevent it."""
@@ -314,7 +315,12 @@ class Wrapper:
                         continue
                 finally:
                     lock.release()
-            waited += wait_for_lock(entry, self.log, interrupted=lambda: self._compiling.interrupted)
+            waited += wait_for_lock(
+                entry,
+                self.log,
+                began=lambda: self._emit_wait(entry),
+                interrupted=lambda: self._compiling.interrupted,
+            )
 
     def _compile_locked(
         self,
@@ -347,6 +353,13 @@ class Wrapper:
             entry.path,
             settled=lambda: entry.state() is not seen,
             interrupted=lambda: self._compiling.interrupted,
+            began=lambda: self._emit_wait(entry),
+        )
+
+    def _emit_wait(self, entry: WritableEntry) -> None:
+        """Report that this process waits for the entry. Lines report only waits of a minute and more."""
+        self._emit(
+            WaitBegan(module=entry.module, pid=os.getpid(), rank=side_channel.rank(), source=f"worker:{os.getpid()}")
         )
 
     def _fetched(self, entry: WritableEntry, digest: str, *, anew: bool = False) -> Fetched:

@@ -21,13 +21,14 @@ def wait_for_lock(
     entry: WritableEntry,
     log: WrapperLog,
     *,
+    began: Callable[[], None] = lambda: None,
     interrupted: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> float:
     """Wait until the entry's lock is gone or its owner is found dead; returns the seconds waited.
 
-    Raises KeyboardInterrupt once `interrupted` says so.
+    `began` is called before the first pause. Raises KeyboardInterrupt once `interrupted` says so.
     """
     start = said = clock()
     checked = start - _OWNER_CHECK_SECONDS
@@ -42,6 +43,8 @@ def wait_for_lock(
             if owner is not None:
                 log.remark(f"Lock of {entry.graph} was left by process {owner.pid}, which is gone: taken over")
                 break
+        if pause == _FIRST_PAUSE:
+            began()
         if now - said >= SAY_EVERY_SECONDS:
             said = now
             log.lock_wait(entry.graph, (now - start) / 60)

@@ -23,6 +23,7 @@ from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
 from neuron_top.errors import UsageError
+from neuron_top.events import Event, WaitBegan
 from neuron_top.settings import Settings, load
 from tests.compile.fakes import GRAPH, Copying, Gated
 
@@ -83,7 +84,9 @@ class Node:
         log = WrapperLog(stream=self.said)
         limits = {"lease": 60.0, "longest_wait": 600.0, **more}
         turns = Turns(self.claims, log, node=name, **limits)
-        self.wrapper = Wrapper(self.compiler, WrapperOptions(cache_url=str(root)), log=log, turns=turns)
+        options = WrapperOptions(cache_url=str(root))
+        self.reported: list[Event] = []
+        self.wrapper = Wrapper(self.compiler, options, log=log, emit=self.reported.append, turns=turns)
         self.entry = self.wrapper.entry(GRAPH.key)
         self.thread = threading.Thread(target=self.obtain)
 
@@ -115,6 +118,7 @@ def test_the_second_node_waits_with_the_holders_name_and_finds_the_artifact(tmp_
     assert (one.compiler.compiled, two.compiler.compiled) == (1, 0)
     assert "node n1 compiles it" in two.said.getvalue()
     assert two.found.waited_seconds > 0
+    assert [type(event) for event in two.reported] == [WaitBegan]
     assert rows == {}
 
 
