@@ -1,6 +1,7 @@
 """A cache folder → a snapshot. Looks only: nothing is written, links lead nowhere, access times stay.
 
-One thread, because more of them made a warm walk slower in every measurement. A first scan opens each entry's
+One thread, because more of them made a warm walk slower in every measurement; several where a network
+file system makes it wait (`slow_storage`). A first scan opens each entry's
 folder once, asks for each file's status once, and reads the artifact's header and the flags of entries that are
 new or changed. A refresh asks for the status of entry folders only, and looks again at those whose time differs,
 that were written to lately, or whose state passes: a folder's time does not change when a file in it is rewritten
@@ -22,6 +23,7 @@ from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
 from neuron_top.cache.scan import discovery
 from neuron_top.cache.scan.entry_reader import EntryReader, with_verdict
 from neuron_top.cache.scan.legacy import read_old
+from neuron_top.cache.scan.slow_storage import Looks
 from neuron_top.cache.tree import measure
 from neuron_top.escapes import name_text
 from neuron_top.without_gc import without_gc
@@ -71,6 +73,7 @@ class _Scan:
         self.now = time.time() if now is None else now
         self.disk = filesystem.describe(self.root)
         self.reader = NoAtimeReader()
+        self.looks = Looks(over_network=self.disk.shared)
         self.problems: list[str] = []
         self.entries: list[Entry] = []
         self.folders: list[Folder] = []
@@ -149,24 +152,25 @@ class _Scan:
                 names = [name for name in names if is_module_name(name)]
             self._entries(compiler, descriptor, names, again=False)
 
-    def _entries(self, compiler: str, descriptor: int, names: Iterable[str], *, again: bool) -> None:
+    def _entries(self, compiler: str, descriptor: int, names: Sequence[str], *, again: bool) -> None:
         keeps_times = self.disk.access_times is not filesystem.AccessTimes.NOATIME
         house = EntryReader(self.root, compiler, descriptor, self.reader, access_times=keeps_times)
-        known, entries, match = self.before_by_compiler.get(compiler, {}), self.entries, MODULE.match
-        for name in names:
+        known, match = self.before_by_compiler.get(compiler, {}), MODULE.match
+
+        def look(name: str) -> Entry | None:
             before = known.get(name)
             if before is not None and not again and self._unchanged(before, descriptor):
-                entries.append(before)
-            elif match(name):
-                entry = house.read(name, before)
-                if entry is not None:
-                    entries.append(entry)
-            elif TRACED.match(name):
-                old = read_old(self.root, compiler, name, self.reader)
-                if old is not None:
-                    entries.append(old)
-            else:
-                self._other(f"{compiler}/{name}")
+                return before
+            if match(name):
+                return house.read(name, before)
+            return read_old(self.root, compiler, name, self.reader)
+
+        of_entries, others = list[str](), list[str]()
+        for name in names:
+            (of_entries if match(name) or TRACED.match(name) else others).append(name)
+        self.entries += [entry for entry in self.looks.in_order(look, of_entries) if entry is not None]
+        for name in others:
+            self._other(f"{compiler}/{name}")
 
     def _unchanged(self, before: Entry, descriptor: int) -> bool:
         if before.path in self.suspects:
