@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.events import Event, encode
+from neuron_top.events import Event, WaitBegan, encode
 from neuron_top.plain_files import open_plain
 
 DIRECTORY = "NEURONTOP_EVENTS_DIR"
@@ -58,6 +58,11 @@ def rank(environ: Mapping[str, str] = os.environ) -> int | None:
     """The rank of this process; None outside a distributed job."""
     text = environ.get("RANK", "")
     return int(text) if text.isdecimal() else None
+
+
+def wait_began(module: str) -> WaitBegan:
+    """The event that this process waits for the graph. Lines report only waits of a minute and more."""
+    return WaitBegan(module=module, pid=os.getpid(), rank=rank(), source=f"worker:{os.getpid()}")
 
 
 def op_counts(counts: Mapping[str, int]) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import queue
 import subprocess
 import threading
 import time
@@ -20,7 +21,9 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_gr
 
 from torch._dynamo.exc import BackendCompilerFailed  # noqa: E402
 
+from neuron_top.compile import side_channel  # noqa: E402
 from neuron_top.compile.torch import dispatch_cache, machine_locks  # noqa: E402
+from neuron_top.events import Event, WaitBegan  # noqa: E402
 from tests.warm_python import warm_python  # noqa: E402
 
 STEP = """
@@ -234,6 +237,45 @@ def test_the_second_waits_for_the_first_and_a_third_for_nobody(own_caches: Path)
     assert order == ["first", "second"]
     with dispatch_cache.first_alone("tag", order.append) as waited:
         assert waited == 0
+
+
+def test_who_waits_for_a_trace_reports_it_once_the_graph_has_a_name(
+    own_caches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: queue.Queue[Event] = queue.Queue()
+    monkeypatch.setattr(side_channel, "emit", reported.put)
+    left_by_another_start = machine_locks.open_lock("traced.lock")
+    assert left_by_another_start is not None
+    os.write(left_by_another_start, b"MODULE_0123456789abcdef0123+d7517139")
+    os.close(left_by_another_start)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with dispatch_cache.first_alone("traced", pytest.fail):
+            inside.set()
+            go_on.wait()
+            dispatch_cache.name_for_waiting("MODULE_fedcba9876543210fedc+d7517139")
+            dispatch_cache.name_for_waiting("MODULE_of_its_backward_graph+d7517139")
+            waiting.append(reported.get(timeout=600))
+
+    def second() -> None:
+        with dispatch_cache.first_alone("traced", pytest.fail):
+            dispatch_cache.name_for_waiting("nobody waits any more")
+
+    waiting: list[Event] = []
+    one, two = threading.Thread(target=first), threading.Thread(target=second)
+    one.start()
+    inside.wait()
+    two.start()
+    time.sleep(0.2)
+    assert reported.empty(), "the graph has no name yet"
+    go_on.set()
+    one.join()
+    two.join()
+    (wait,) = waiting
+    assert isinstance(wait, WaitBegan)
+    assert (wait.module, wait.pid) == ("MODULE_fedcba9876543210fedc+d7517139", os.getpid())
+    assert reported.empty(), "said once"
 
 
 def test_who_has_no_compile_server_lets_the_one_that_has_trace_first(

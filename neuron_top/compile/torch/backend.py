@@ -398,6 +398,7 @@ def _graph(
     compiler = wrapper.compiler.directory()
     text = description.describe(copy, module=key.name, direction=direction, compiler=compiler)
     loading.describe(wrapper, text)
+    dispatch_cache.name_for_waiting(key.name)
     graph = GraphToCompile(
         key=key,
         digest=digest,

@@ -22,6 +22,7 @@ import contextlib
 import dataclasses
 import hashlib
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -35,6 +36,8 @@ from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
 from torch._inductor.output_code import OutputCode
 
 from neuron_top.cache.locks.kernel_lock import give_back
+from neuron_top.cache.model.keys import parse_key
+from neuron_top.compile import side_channel
 from neuron_top.compile.graphs import hashing, own_code, torch_functions, torch_kernels
 from neuron_top.compile.graphs.hashing import NotCacheable
 from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides, worker_memory, written_inputs
@@ -44,7 +47,18 @@ from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
 _FORMAT = "neuron-top dispatch 8"
+_LONGEST_NAME = 200
 _FIRST_POLL, _LONGEST_POLL = 0.05, 0.5
+
+
+class _FirstProcess(threading.local):
+    """Of the thread that traces a graph while other processes wait for it."""
+
+    lock: int | None = None
+    """The lock's file, until the name of the graph stands in it."""
+
+
+_first = _FirstProcess()
 
 
 def wanted() -> bool:
@@ -153,25 +167,53 @@ def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
         if mark.exists():
             os.close(handle)
             handle = None
+        else:
+            with contextlib.suppress(OSError):
+                os.ftruncate(handle, 0)
+        _first.lock = handle
         yield waited
         with contextlib.suppress(OSError):
             mark.touch()
     finally:
+        _first.lock = None
         if handle is not None:
             give_back(handle)
 
 
+def name_for_waiting(module: str) -> None:
+    """Name the graph that was traced to the processes that wait for it in `first_alone`: nothing else tells them."""
+    if _first.lock is not None:
+        with contextlib.suppress(OSError):
+            os.pwrite(_first.lock, module.encode(), 0)
+        _first.lock = None
+
+
 def _wait(handle: int, mark: Path, say: Callable[[str], None]) -> float:
-    """Wait until the lock is ours or the mark exists; returns the seconds slept."""
+    """Wait until the lock is ours or the mark exists; returns the seconds slept.
+
+    The wait is reported as soon as the graph has a name.
+    """
     start = said = time.monotonic()
-    pause, waited = _FIRST_POLL, 0.0
+    pause, waited, named = _FIRST_POLL, 0.0, False
     while not mark.exists() and not machine_locks.try_lock(handle):
+        if not named and (module := _named(handle)):
+            named = True
+            side_channel.emit(side_channel.wait_began(module))
         time.sleep(pause)
         pause, waited = min(pause * 1.5, _LONGEST_POLL), time.monotonic() - start
         if time.monotonic() - said >= SAY_EVERY_SECONDS:
             said = time.monotonic()
             say(f"Another process traces and compiles the same graph, been waiting for {waited / 60:.1f} minutes")
     return waited
+
+
+def _named(handle: int) -> str:
+    """The name that `name_for_waiting` wrote; "" as long as there is none."""
+    try:
+        key = parse_key(os.pread(handle, _LONGEST_NAME, 0).decode("ascii", "replace"))
+    except OSError:
+        return ""
+    return "" if key is None else key.name
 
 
 def _state_lines() -> Iterator[str]:

@@ -50,7 +50,6 @@ from neuron_top.errors import (
     FileMalformed,
     NeuronTopError,
 )
-from neuron_top.events import WaitBegan
 
 Share = Callable[[WritableEntry, Callable[[], None]], None]
 """Stores an entry elsewhere; the function given to it is called before the mark and may raise to prevent it."""
@@ -318,7 +317,7 @@ class Wrapper:
             waited += wait_for_lock(
                 entry,
                 self.log,
-                began=lambda: self._emit_wait(entry),
+                began=lambda: self._emit(side_channel.wait_began(entry.module)),
                 interrupted=lambda: self._compiling.interrupted,
             )
 
@@ -353,13 +352,7 @@ class Wrapper:
             entry.path,
             settled=lambda: entry.state() is not seen,
             interrupted=lambda: self._compiling.interrupted,
-            began=lambda: self._emit_wait(entry),
-        )
-
-    def _emit_wait(self, entry: WritableEntry) -> None:
-        """Report that this process waits for the entry. Lines report only waits of a minute and more."""
-        self._emit(
-            WaitBegan(module=entry.module, pid=os.getpid(), rank=side_channel.rank(), source=f"worker:{os.getpid()}")
+            began=lambda: self._emit(side_channel.wait_began(entry.module)),
         )
 
     def _fetched(self, entry: WritableEntry, digest: str, *, anew: bool = False) -> Fetched:
