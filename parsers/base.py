@@ -1,7 +1,7 @@
-"""Records of log lines, and the protocol of a family, which reads records of one program.
+"""Splits log lines into records, and defines the protocol of a family: the parser of one program's records.
 
-A physical line can hold several records, since processes share the stream: whatever stands in front of the first
-header, then one record per header. A family looks at one record at a time and keeps only what spans lines.
+A physical line can hold several records, since processes share the stream: the text before the first header, then one
+record per header. A family reads one record at a time and keeps only what spans lines.
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ HEADER = late_pattern(
     r"(?:\.(?P<rdigits>\d{4}(?:\d\d)?)(?=\d{4}-[A-Z]|\D|$)"
     rf"|(?=\s+(?:\d{{1,10}}:\d{{1,10}}\s+)?(?:{LEVELS})\s+[A-Z]{{2,10}}:\w))"
 )
-"""Headers that begin a record wherever they stand: the wrapper's three shapes, XLA's C++ one, the runtime's.
+"""Headers that begin a record wherever they stand: the wrapper's three forms, XLA's (C++), and the runtime's.
 
-Never anchored: dots, progress bars and prefixes stand in front, and torn lines hold several. A runtime's stamp that was
-shortened to seconds counts where the rest of its header follows."""
+Not anchored: dots, progress bars and prefixes come before them, and a torn line holds several. A runtime's timestamp
+without a fraction counts only if the rest of its header follows."""
 _BLANKS = " \t\xa0"
-"""Between the words of a header: quoting turns two blanks into one, pages into a fixed one, editors into a tab."""
+"""What may stand between the words of a header: two blanks, which quoting turns into one, web pages into a non-breaking
+one, and editors into a tab."""
 _SECOND = late_pattern(
     r"neuronxcc-[\w.+]{1,60}/MODULE_[0-9a-f+]{1,73}/[\w.]{1,40} not found in |\{'\w{1,40}': |(?:(?<!\s)\s+)?\d{1,3}%\|"
 )
-"""What another process may print behind a wrapper's words without a line end between: a record of its own."""
+"""What another process may print right after a wrapper's message, without a line end between: a record of its own."""
 
 
 _G1_TAGS = ("NCC_WRAPPER", "PARALLEL_COMPILE")
-"""G0 and G1 share the header of their wrapper lines; the words tell them apart, see `wrapper`."""
+"""Tags of G0 and G1, whose wrapper lines share one header: their words tell the two apart, see `wrapper`."""
 
 
 class RecordShape(StrEnum):
-    """Which header stands in front of a record."""
+    """The kind of header that a record has."""
 
     PLAIN = ""
     WRAPPER = "wrapper"
@@ -66,12 +67,12 @@ _DOTS_LEADING = late_pattern(
     r"(\.{1,5000})(?!\d{1,6}[KMGT]?B\b)(?=\s*$|[\d(\[|%{'\"=*<]|[A-Z]|root = "
     r"|/(?:opt|usr|home|var|tmp|root|fsx|etc|mnt|data|workspace)/|\s{2,}\d)"
 )
-"""Dots at the start of a line that belong to a compiler: not `./run.sh`, not `.gitignore`, not `...and so on`,
-not the rest of a size that a terminal has broken (`.492GB`)."""
+"""Dots at the start of a line that a compiler printed: not `./run.sh`, not `.gitignore`, not `...and so on`, not the
+second half of a size that a terminal has wrapped (`.492GB`)."""
 
 
 class Record:
-    """One record of a line: its header, read, and the text behind it."""
+    """One record of a line: its parsed header, and the text after it."""
 
     __slots__ = (
         "at", "generation", "header_pid", "level", "offset", "pid", "rank", "shape", "source", "stands_alone", "tag",
@@ -84,7 +85,7 @@ class Record:
         self.source = source
         self.at: float | None = None
         self.pid: int | None = None
-        """Of the process that printed it: the header's own, else what the prefix reports."""
+        """The process that printed it, by the header, else by the prefix."""
         self.header_pid: int | None = None
         self.rank: int | None = None
         self.level = LogLevel.NOTSET
@@ -92,7 +93,7 @@ class Record:
         self.generation = _UNKNOWN
         self.shape = PLAIN
         self.stands_alone = True
-        """False where what it gives hangs on lines before it: the same text may then give something else."""
+        """False where its events depend on earlier lines: the same text may then give other events."""
 
 
 class Family(Protocol):
@@ -102,23 +103,26 @@ class Family(Protocol):
 
     @property
     def open(self) -> bool:
-        """True while the lines to come may belong to something begun: then the reader skips none."""
+        """True while the next lines may belong to something that has begun: the reader then skips none."""
         raise NotImplementedError
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
-        """Events of what spanned lines and does not go on with this record; only asked while `open`."""
+        """Events of what spans lines and ends before this record, which is no part of it; called only while `open`."""
         raise NotImplementedError
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
-        """Events of this record; None = not ours, an empty list = ours, more to come. Never raises."""
+        """Events of this record. None: it is no record of this family; an empty list: it is, but gives no event yet.
+
+        Never raises.
+        """
         raise NotImplementedError
 
     def flush_idle(self) -> list[AnyEvent]:
-        """What can be known of something begun, now that the stream is quiet, though it has not ended."""
+        """Events of what has begun and not ended, as far as it is known while the stream is quiet."""
         raise NotImplementedError
 
     def flush(self) -> list[AnyEvent]:
-        """What is left at the end of the stream."""
+        """Events of what is left at the end of the stream."""
         raise NotImplementedError
 
 
@@ -141,8 +145,8 @@ class LineFamily:
 
 
 def records(text: str, offset: int, source: str = "") -> list[Record]:
-    """The records of one segment of a line, ANSI codes already gone."""
-    if text.startswith("{") and "20" not in text:  # no prefix and no dots begin so, and no header follows
+    """The records of one segment of a line, from which ANSI codes have been removed."""
+    if text.startswith("{") and "20" not in text:  # neither a prefix nor dots begin like this, and no header follows
         return [Record(text, offset, source)]
     first = HEADER.match(text)
     if first is not None and text.count(":", first.end()) < 2:  # nothing in front, no second header
@@ -169,7 +173,7 @@ def records(text: str, offset: int, source: str = "") -> list[Record]:
 
 
 def _apart(record: Record) -> list[Record]:
-    """A wrapper's record, and what another process printed behind it."""
+    """The record; if it is a wrapper's, also the one that another process printed right after it."""
     text = record.text
     if record.shape is not WRAPPER or not ("not found in" in text or "{'" in text or "%|" in text):
         return [record]
@@ -213,7 +217,7 @@ def _headed(header: re.Match[str], text: str, offset: int, source: str) -> Recor
 
 
 def _split_dots(text: str) -> tuple[int, str]:
-    """How many dots lead the text, and the rest of it."""
+    """The number of dots that the text begins with, and the rest of it."""
     bare = text.lstrip()
     if not bare.startswith("."):
         return 0, text
@@ -224,21 +228,21 @@ def _split_dots(text: str) -> tuple[int, str]:
 
 
 def clip(text: str) -> str:
-    """Free text for an event: safe to show, bounded."""
+    """Free text for an event: at most TEXT_LIMIT characters of it, with control characters made visible."""
     text = text.strip()
     return visible(text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…")
 
 
 def common(record: Record) -> dict[str, Any]:
-    """The fields every event of a log line has: an event is stamped with them here, where it is made."""
+    """The fields that every event of a log line has, taken from its record."""
     return {"at": record.at, "source": record.source, "offset": record.offset, "pid": record.pid, "rank": record.rank}
 
 
 def marked(record: Record, level: LogLevel, text: str) -> LineMarked:
-    """The event for a warning or an error that stands for nothing else."""
+    """The event for a warning or an error that no other event stands for."""
     return LineMarked(**common(record), level=level, text=clip(text))
 
 
 def malformed(family: str, record: Record, reason: str) -> LineMalformed:
-    """The event for a line that is this family's and broken."""
+    """The event for a broken line of this family."""
     return LineMalformed(**common(record), family=family, text=clip(record.text), reason=reason)

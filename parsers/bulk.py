@@ -1,10 +1,10 @@
-"""Counting without events: the commonest lines, taken out of a block of bytes all at once.
+"""Counts the most common lines of a block all at once, without making events.
 
-A log of many ranks says the same few things again and again; only stamp and process differ. Where nobody wants
-events, the beginnings of a block's lines are laid out as a table of bytes and plain headers are found by comparing
-columns, without a step of Python for each line; their words are counted, and later each distinct wording is read once
-by the ordinary reader and its counts are multiplied. Only wordings whose counts add up in any order are taken, so the
-tally is the same either way; tests hold the two against each other.
+In a log of many ranks the same few messages come again and again; only timestamp and process differ. Where nobody wants
+events, the beginnings of a block's lines are laid out as a table of bytes, and plain headers are found by comparing
+columns, without Python code per line. Their messages are counted; later each distinct message is read once by the
+ordinary reader, and its counts are multiplied. Only messages that may be counted in any order are taken, so the tally
+is the same either way; tests compare the two.
 """
 
 from __future__ import annotations
@@ -25,49 +25,49 @@ _SAID = late_pattern(
     rb"|Compile cache path: [!-~]+"
     rb"|Extracting graphs \([!-~]+\) for ahead-of-time parallel compilation\. No compilation was done\.)"
 )
-"""What may be counted: behind a plain header, whole."""
+"""Messages that may be counted in bulk: all that follows a plain header."""
 _PASS = np.frombuffer(b"Compiler status PASS\n", np.uint8)
 _STAND_IN = b"2026-01-01 00:00:00.000000:  1  "
 _SHAPE = np.frombuffer(b"0000-00-00 00:00:00.000000:  ", np.uint8)
-"""A wrapper's stamp, column by column; 0 stands for any digit, but for the three that are always 0."""
+"""A wrapper's timestamp, column by column; 0 stands for any digit, except in the three columns that are always 0."""
 _ALWAYS = np.array([column for column, sign in enumerate(_SHAPE) if sign != ord("0")] + [20, 21, 22])
 _DIGITS = np.array([column for column, sign in enumerate(_SHAPE) if sign == ord("0") and column not in (20, 21, 22)])
 _WORTH = 10 ** np.arange(len(_DIGITS) - 1, -1, -1, dtype=np.int64)
 _PID = 12
-"""Columns behind the stamp: a process id of up to ten digits and two blanks."""
+"""Columns after the timestamp: a process id of up to ten digits, and two blanks."""
 _HEAD = len(_SHAPE) + _PID
 _LONGEST = 1000
-"""Bytes of a line that is counted in bulk: with so many wordings, all that is remembered stays small."""
+"""Bytes of the longest line that is counted in bulk: it bounds the memory that _MOST messages take."""
 _MOST = 4096
 _Array = np.ndarray[Any, Any]
 
 
 class Bulk:
-    """Wordings met so far, and what differs from line to line: processes, first and last stamp."""
+    """The messages so far, and what differs from line to line: processes, first and last timestamp."""
 
     def __init__(self) -> None:
         self._countable: dict[bytes, bool] = {}
-        """By the words behind a header."""
+        """By message: whether it may be counted."""
         self.forget()
 
     def forget(self) -> None:
-        """Drop all wordings, once they were added to the tally."""
+        """Drop all messages, once they have been added to the tally."""
         self.said: Counter[bytes] = Counter()
         self.pids: set[int] = set()
         self._first = self._last = 0
 
     @property
     def full(self) -> bool:
-        """Whether so many wordings were met that they have to be read now."""
+        """Whether there are so many messages or processes that they have to be added to the tally now."""
         return len(self.said) >= _MOST or len(self.pids) >= _MOST
 
     @property
     def span(self) -> tuple[float | None, float | None]:
-        """First and last stamp, seconds since the epoch."""
+        """First and last timestamp, seconds since the epoch."""
         return _seconds(self._first), _seconds(self._last)
 
     def lines(self) -> list[tuple[bytes, int]]:
-        """Each wording as a line that stands for all of its kind, and how many there were."""
+        """Each message as a line with a stand-in header, and how often it came."""
         return [
             ((_STAND_IN + said if said else b"Compiler status PASS") + b"\n", times)
             for said, times in self.said.items()
@@ -98,7 +98,7 @@ class Bulk:
         return Sifted(block, starts[taken], ends[taken] + 1, [texts[index] for index in order.tolist()])
 
     def _judge(self, said: list[bytes]) -> _Array:
-        """Which of these words may be counted."""
+        """Which of these messages may be counted."""
         new = set(said).difference(self._countable)
         if len(self._countable) + len(new) > 16 * _MOST:
             self._countable.clear()
@@ -127,7 +127,7 @@ class Sifted:
         return self._origins[run] + place - self._places[run]
 
     def place(self, origin: int) -> int:
-        """The first place in `rest` that lies at or behind a position in the block."""
+        """The first place in `rest` that lies at or after a position in the block."""
         run = bisect_right(self._origins, origin) - 1
         if run < 0:
             return 0
@@ -149,13 +149,13 @@ def _equal(signs: _Array, starts: _Array, ends: _Array) -> _Array:
 
 
 def _headed(signs: _Array, starts: _Array, ends: _Array) -> tuple[_Array, _Array, _Array, _Array]:
-    """Lines with a plain header: their numbers, where their words begin, stamps as numbers, processes."""
+    """Lines with a plain header: their numbers, where their messages begin, timestamps as numbers, processes."""
     length = ends - starts
     lines = np.flatnonzero((length > _HEAD) & (length < _LONGEST))
     first = starts[lines]
     lines = lines[(signs[first + 4] == ord("-")) & (signs[first + 26] == ord(":")) & (signs[first] == ord("2"))]
     head = signs[starts[lines][:, None] + np.arange(_HEAD)]
-    values = (head - np.uint8(ord("0"))).astype(np.uint8)  # other signs wrap around to more than 9
+    values = (head - np.uint8(ord("0"))).astype(np.uint8)  # other characters wrap around to more than 9
     plain = (head[:, _ALWAYS] == _SHAPE[_ALWAYS]).all(axis=1) & (values[:, _DIGITS] < 10).all(axis=1)
     tail = head[:, len(_SHAPE) :]
     width = (values[:, len(_SHAPE) :] > 9).argmax(axis=1)
@@ -176,7 +176,7 @@ def _headed(signs: _Array, starts: _Array, ends: _Array) -> tuple[_Array, _Array
 
 
 def _is_date(values: _Array) -> _Array:
-    """Days and times that every calendar has; the others are left to the ordinary reader."""
+    """Dates and times that are valid in any month and year; the rest is left to the ordinary reader."""
     month, day, hour = (values[:, at] * np.uint8(10) + values[:, at + 1] for at in (5, 8, 11))
     possible: _Array = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 28) & (hour < 24)
     possible &= (values[:, 14] < 6) & (values[:, 17] < 6) & (values[:, 0] == 2)
@@ -184,7 +184,7 @@ def _is_date(values: _Array) -> _Array:
 
 
 def _seconds(stamp: int) -> float | None:
-    """The number that a stamp's digits make → seconds."""
+    """The number that a timestamp's digits form → seconds since the epoch."""
     if not stamp:
         return None
     text = f"{stamp:017d}"

@@ -1,8 +1,8 @@
-"""The compiler's own lines: its file `log-neuron-cc.txt`, and what it prints when it is chatty.
+"""The compiler's own lines: its file `log-neuron-cc.txt`, and what it prints when it is verbose.
 
 Shapes: `2026-01-21T05:40:13Z INFO 6595 [root]: text` (file), `2023-11-29T15:38:46Z text` (console, and inside
-failures), `04/19/2022 09:09:57 AM ERROR 1203 [neuron-cc]: text` (first generation). Dots and PASS are the wrapper's
-business here, because they stand for a whole compile.
+failures), `04/19/2022 09:09:57 AM ERROR 1203 [neuron-cc]: text` (first generation). `Compiler status PASS` stands for a
+whole compile, and is read by `wrapper`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DETAIL = late_pattern(
     r"|(?:NEFF|TVM|TF|MXNet) version|(?:TVM|TF|MXNet) not available"
     r"|Running (?:on|in) |Artifacts stored in)"
 )
-"""Lines of the banner of an internal error, at level ERROR: they say where, not what."""
+"""Lines of the banner around an internal error, at level ERROR: they say where it happened, not what."""
 REGION = "region"
 """Stands for a stage of the compilers of early 2023, which timed regions without naming them."""
 
@@ -73,10 +73,10 @@ class CompilerLines(LineFamily):
 
 
 def error_codes(record: Record) -> list[AnyEvent]:
-    """An event for each bracketed error code, with the text behind it.
+    """An event for each bracketed error code, with the text after it.
 
-    One right behind the compiler's own clock has no time: so begin the messages of stored failures, whose compile was
-    an earlier job's.
+    A code right after the compiler's own timestamp gets no time: messages of stored failures begin like that, and their
+    compile was an earlier job's.
     """
     if "[" not in record.text:
         return []
@@ -89,7 +89,7 @@ def error_codes(record: Record) -> list[AnyEvent]:
 
 
 def _facts(record: Record, text: str) -> list[AnyEvent]:
-    """What a line may hold besides its date: stage times, the exit status, the version."""
+    """Events of what a line may hold besides its date: stage times, the exit status, the version."""
     events: list[AnyEvent] = []
     if " finished after " in text:
         stages = ((clip(found[1]), float(found[2])) for found in _STAGE.finditer(text))
@@ -103,16 +103,16 @@ def _facts(record: Record, text: str) -> list[AnyEvent]:
 
 
 class Dots(LineFamily):
-    """Progress dots: one at once, then about one each 20 seconds, without a line end; `base.records` cuts them off.
+    """Progress dots: one at once, then about one every 20 seconds, without a line end; `base.records` splits them off.
 
-    They stand alone on a line or in front of something another process printed. Ellipses in prose and in tensor dumps
-    are not counted: those are indented, or have a word in front.
+    They stand alone on a line or before something that another process printed. Ellipses in prose and in tensor dumps
+    are not counted: those are indented, or have a word before them.
     """
 
     name = "dots"
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
-        """Their number."""
+        """An event with the number of dots."""
         if record.shape is not DOTS:
             return None
         return [CompilerProgress(**common(record), dots=len(record.text))]

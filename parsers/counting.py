@@ -1,8 +1,8 @@
-"""`CountingReader`: a log's tally as JSON and nothing else, several times faster than with events.
+"""`CountingReader`: makes a log's tally and nothing else, several times faster than with events.
 
-Only families that count are asked, no unknown line is kept as a sample, and once a log has shown to be long its
-commonest lines are counted in bulk. Where a line may belong to something that spans lines, or a duration may hang on
-it, it is read like any other.
+Only families that count are asked, no unknown line is kept as a sample, and once a log turns out to be long, its most
+common lines are counted in bulk. A line that may belong to something that spans lines, or that a duration may depend
+on, is read like any other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SEARCH = search(COUNTED_KEYWORDS)
 
 
 class CountingReader(LogReader):
-    """Fed like a `LogReader`; what `feed` returns is no full list of events. The tally is complete after `flush`."""
+    """Fed like a `LogReader`, but `feed` does not return all events. The tally is complete after `flush`."""
 
     def __init__(self, source: str, *, long: int = LONG) -> None:
         super().__init__(source, rows=COUNTED)
@@ -33,7 +33,7 @@ class CountingReader(LogReader):
         self._bulk: Bulk | None = None
 
     def flush(self) -> list[AnyEvent]:
-        """The end of the stream, and everything that was counted in bulk."""
+        """End the stream, and add to the tally what was counted in bulk."""
         events = super().flush()
         if self._bulk is not None:
             self._settle(self._bulk)
@@ -78,7 +78,7 @@ class CountingReader(LogReader):
         return events
 
     def _settle(self, bulk: Bulk) -> None:
-        """Read each wording once and count it as often as it came."""
+        """Read each distinct message once, and count it as often as it came."""
         reader = LogReader("", rows=COUNTED)
         for line, times in bulk.lines():
             reader.tally = Tally()

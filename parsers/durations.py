@@ -5,8 +5,8 @@
 | G2 under parallel compile | start line | next counter line of the same process |
 | G3 worker of parallel compile | previous line of the same process | completion line |
 
-Anything else is an upper bound, from the last line of the process before to its next one after: a process may have
-done other things in between, and may compile several graphs at once in threads.
+Anything else is an upper bound, taken between two lines of the same process: it may have done other things in between,
+and may compile several graphs at once in threads.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from neuron_top.events import (
 )
 
 TIMED = (CompileStarted, CompileCompleted, CompileFailed, QueueCounted, WorkerStarted)
-"""The events that `Durations.add` listens to."""
+"""The events that `Durations.add` uses."""
 _MOST = 100_000
 Start = tuple[str, float]
 
@@ -34,19 +34,25 @@ class Durations:
         self.exact: dict[str, float] = {}
         """Seconds by module, measured."""
         self.at_most: dict[str, float] = {}
-        """Seconds by module, bracketed between two lines of the same process."""
+        """Seconds by module, at most: the time between two lines of the same process."""
         self._starts: dict[int | None, list[Start]] = {}
+        """Compiles that have begun and not ended, by process."""
         self._workers: set[int | None] = set()
         self._heard: dict[int | None, float] = {}
+        """When each process printed its last header."""
         self._heard_before: dict[int | None, float] = {}
+        """When it printed the one before that."""
 
     @property
     def in_order(self) -> bool:
-        """An exact time may hang on each line of a process: so it is with the workers of parallel compile."""
+        """Whether each line of a process must be read in order, since an exact time may depend on it.
+
+        So it is with the workers of parallel compile.
+        """
         return bool(self._workers)
 
     def add_header(self, pid: int, at: float) -> None:
-        """A wrapper header: any line of a process is a bound for what it compiles."""
+        """Take a wrapper's header: any line of a process bounds the time of what it compiles."""
         before = self._heard.get(pid)
         if before is not None:
             self._heard_before[pid] = before
@@ -60,7 +66,7 @@ class Durations:
                 self.at_most.setdefault(module, round(at - begin, 3))
 
     def add(self, event: AnyEvent) -> None:
-        """An event of the stream."""
+        """Take an event of the stream."""
         if isinstance(event, CompileStarted):
             self._started(event)
         elif isinstance(event, CompileCompleted):
@@ -74,7 +80,7 @@ class Durations:
 
     def _started(self, event: CompileStarted) -> None:
         if event.module is not None and event.at is not None and len(self._starts) < _MOST:
-            self._starts.setdefault(event.pid, [])[2:] = []
+            self._starts.setdefault(event.pid, [])[2:] = []  # only whether there is more than one counts
             self._starts[event.pid].append((event.module, event.at))
 
     def _completed(self, event: CompileCompleted) -> None:
@@ -94,7 +100,7 @@ class Durations:
             self._end(event.pid, event.at)
 
     def _end(self, pid: int | None, at: float) -> None:
-        """Exact only if the process compiled one graph: with two begun, either may have ended."""
+        """Note the end of a compile. Its time is exact only if one graph had begun: with two, either may have ended."""
         starts = self._starts.pop(pid, [])
         if len(starts) == 1:
             self._give(*starts[0], at)

@@ -1,6 +1,6 @@
 """The text of a failed compile, which spans lines: what belongs to it, where it ends, what code it carries.
 
-G2 writes the text behind the argv or, for a stored failure, on the next line; G3 writes it on the following lines
+G2 writes the text after the argv or, for a stored failure, on the next line; G3 writes it on the following lines
 and closes with `[libneuronxla <version>]`.
 """
 
@@ -17,7 +17,7 @@ _MOST_ARGV_LINES = 400
 _LONGEST_ARGV = 20_000
 _END = late_pattern(r"\[libneuronxla [^\]\s]{1,80}\]")
 _STAMP = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s+(?=\S)")
-"""The compiler's own clock in front of its words; the line's header has the time already."""
+"""The compiler's own timestamp before its message; the line's header has the time already."""
 _EXIT_STATUS = late_pattern(r"exit(?:ed with)?(?: status| code|code)[ =:]+(-?\d{1,4})")
 _RETRYING = "Retrying..."
 _FOREIGN = late_pattern(
@@ -25,7 +25,7 @@ _FOREIGN = late_pattern(
     r"|(?:INFO|WARNING|DEBUG):|\d\. |Neuron: |/\S+\.py:\d+: \w*Warning|(?i:step|epoch|iteration)[ :=]+\d"
 )
 _MOST_LINES = 60
-"""Five lines have been seen; a text whose end mark is lost must not swallow the stream."""
+"""Five lines are the most that was seen; a message whose end mark is lost must not swallow the rest of the stream."""
 _MOST_LINES_BESIDE = 12
 """The same where the text began on the header's line."""
 
@@ -54,7 +54,7 @@ class MessageLines:
         self._close_at_mark(body)
 
     def accepts(self, line: str) -> bool:
-        """Whether a line without a header goes on with the message."""
+        """Whether a line without a header continues the message."""
         text = line.strip()
         if self._argv_lines and _ARGUMENT.match(text):
             return True
@@ -62,7 +62,7 @@ class MessageLines:
 
     @property
     def begun(self) -> bool:
-        """A line of it was read: from now on any other line ends it; before, others may come between."""
+        """Whether a line of it was read: from then on any other line ends it; before that, others may come between."""
         return bool(self._lines)
 
     def take(self, line: str) -> None:
@@ -73,7 +73,7 @@ class MessageLines:
         self._close_at_mark(line)
 
     def text(self) -> str:
-        """The message without argv, the compiler's clock and the end mark."""
+        """The message without argv, the compiler's timestamp and the end mark."""
         return "\n".join(self._lines)
 
     @property
@@ -94,7 +94,7 @@ class MessageLines:
         return int(found[1]) if found else None
 
     def _begin_argv(self, text: str) -> str:
-        """The text in front of a command line that does not end on this line; the rest of that is kept apart."""
+        """The text before a command line that does not end on this line; the command line goes to `argv`."""
         opened = _OPEN_ARGV.search(text)
         if opened is None or self._argv:
             return text
@@ -102,7 +102,7 @@ class MessageLines:
         return text[: opened.start()].replace("Failed compilation with", "")
 
     def _take_argument(self, text: str) -> bool:
-        """Go on with the command line; False where it has ended without its bracket."""
+        """Read a line of the command line; False where that has ended without its bracket."""
         argument, closed, rest = text.partition("]")
         if not _ARGUMENT.match(text):
             self._argv_lines = 0

@@ -1,8 +1,8 @@
 """The table of families: adding one is adding a row.
 
 `keywords` are byte strings of which each line of the family holds at least one; a line without any is not looked
-at, unless a family is in the middle of something. Keywords are short and shared where words are (`ompil` stands in
-`CompilerLines`, `Compilation`, `compiling`, `recompiled`). The order is the order in which a record is offered.
+at, unless a family is in the middle of something. Keywords are short, and one may serve several words (`ompil` is in
+`Compiler`, `Compilation`, `compiling`, `recompiled`). Records are offered to the families in the order of the table.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from neuron_top.parsers.wrapper import WrapperLines
 
 
 class FamilyRow(NamedTuple):
-    """One family: how to make its reader, the bytes that give its lines away, the shapes of record it reads."""
+    """One family: how to make its parser, byte strings that its lines hold, the shapes of records that it reads."""
 
     make: Callable[[], Family]
     keywords: tuple[bytes, ...]
@@ -41,8 +41,8 @@ _MONTHS = (
 )  # fmt: skip
 
 _STAMPS = tuple(b":%02d.000" % second for second in range(60))
-"""How the wrapper's stamps end: the seconds, and milliseconds padded with zeros; a bare `.000` is in many numbers.
-A terminal may break a stamp behind a progress bar: `it/s]20` and `s/it]20` mark the line that begins it."""
+"""How the wrapper's timestamps end: with seconds, and milliseconds padded with zeros; `.000` alone is in many numbers.
+A terminal may wrap a timestamp that follows a progress bar: `it/s]20` and `s/it]20` mark the line where it begins."""
 
 FAMILIES = (
     FamilyRow(
@@ -112,11 +112,11 @@ for _number, _row in enumerate(FAMILIES):
 _BITS = list(_OWNERS.values())
 _ALWAYS = sum(1 << number for number, row in enumerate(FAMILIES) if "\n" in row.keywords[0].decode())
 _WORDS = ahocorasick_rs.AhoCorasick(list(_OWNERS), implementation=ahocorasick_rs.Implementation.DFA)
-"""All keywords in text, overlapping ones too: one word may stand in the keywords of several families."""
+"""Finds all keywords in a text, overlapping ones too: a keyword of one family may be part of another family's."""
 
 
 def search(keywords: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
-    """An engine for keywords in raw bytes; the table of states is a few hundred kilobytes, and 2.5 times as fast."""
+    """A search for keywords in raw bytes. Its table of states takes some hundred kilobytes; it is 2.5 times as fast."""
     return ahocorasick_rs.BytesAhoCorasick(
         keywords,
         matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
@@ -125,12 +125,15 @@ def search(keywords: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
 
 
 def bit(row: FamilyRow) -> int:
-    """The bit that stands for a family in what `families_in` gives."""
+    """The bit that stands for a family in what `families_in` returns."""
     return 1 << FAMILIES.index(row)
 
 
 def families_in(text: str) -> int:
-    """The families whose keywords a line holds, a bit each; dots are recognized by the shape of a record instead."""
+    """The families whose keywords a line holds, a bit each.
+
+    That of dots is always set: their keyword begins with the line end before the line; a record's shape shows them.
+    """
     found = _ALWAYS
     for number, _, _ in _WORDS.find_matches_as_indexes(text, overlapping=True):
         found |= _BITS[number]

@@ -1,9 +1,9 @@
 """TorchNeuron's table of graphs → events: the only record of compile times per graph in native mode.
 
 `metric_table_graph_stats_rank<N>.csv` is written when a process ends, with
-TORCH_NEURONX_ENABLED_METRIC_TABLES=graph_stats, into TORCH_NEURONX_METRICS_DIR (/tmp where that is not set). One row a
-graph, times in microseconds; a compile time of 0 stands for a graph that this process did not compile. Columns are
-found by their names, others are passed over.
+TORCH_NEURONX_ENABLED_METRIC_TABLES=graph_stats, into TORCH_NEURONX_METRICS_DIR (/tmp where that is not set). It has one
+row per graph, with times in microseconds; a compile time of 0 means that this process did not compile the graph.
+Columns are found by their names; others are ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class GraphTableReader:
 
     @classmethod
     def of_file(cls, path: str) -> GraphTableReader:
-        """Reads the table in a file; its name reports the rank."""
+        """A reader for the table at `path`, whose name holds the rank."""
         found = FILE.search(path)
         return cls(f"graphs:{path}", int(found[1]) if found else None)
 
@@ -52,7 +52,7 @@ class GraphTableReader:
         return self._read(block) if block else []
 
     def flush(self) -> list[AnyEvent]:
-        """The row behind the last line end."""
+        """The event of the row after the last line end."""
         return self._read(self._lines.rest())
 
     def _read(self, block: bytes) -> list[AnyEvent]:
@@ -105,7 +105,7 @@ class GraphTableReader:
 
 
 def _seconds(cell: str | None) -> float | None:
-    """Microseconds in text → seconds; None for what is no such number."""
+    """Microseconds in text → seconds; None for anything else."""
     try:
         value = float((cell or "").strip())
     except ValueError:

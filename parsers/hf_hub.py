@@ -1,5 +1,5 @@
-"""The Hugging Face hub cache (optimum-neuron): entries it does not hold. Not a local miss, but in G3 the only sign
-of a compile before it ends."""
+"""The Hugging Face hub cache (optimum-neuron): entries that it does not hold. That is no local miss, but in G3 the only
+sign of a compile before it ends."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""An HLO module proto, read by walking its wire format: no protobuf, no TensorFlow, no recursion.
+"""Reads an HLO module proto by walking its wire format: no protobuf, no TensorFlow, recursion only into tuple shapes.
 
 `model.hlo_module.pb`, `model.hlo.pb`, `graph.hlo` and `wrapped_neff.hlo` are one serialized `xla.HloModuleProto`.
-Field numbers are those of XLA's `hlo.proto`, checked against jaxlib's own reading. What is counted: every
-instruction once, bodies of loops too (their trip counts are not known, which is said beside the number); floating-point
-operations of `dot` only; bytes as operands plus result of each instruction that moves data.
+Field numbers are those of XLA's `hlo.proto`; results were compared with jaxlib's. Counted are: every instruction once,
+also in bodies of loops (their trip counts are not known, which is said beside the number); floating-point operations
+of `dot` only; bytes as operands plus result of each instruction that moves data.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from neuron_top.escapes import visible
 
 SHAPES_KEPT = 100_000
-"""Shapes remembered per computation; operands beyond are left out of the estimates, which then say so."""
+"""Shapes kept per computation; operands beyond them are left out of the estimates, and `exact` is then False."""
 _TUPLE_DEPTH = 8
 _LISTED = 512
 DTYPES = {
@@ -63,7 +63,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class HloSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What a graph is, in figures."""
+    """A graph in numbers."""
 
     name: str
     entry: str
@@ -224,7 +224,10 @@ _ITEM_BYTES = dict(DTYPES.values())
 
 
 def fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """(field number, varint or bytes) of a message; fixed-width fields are stepped over."""
+    """(field number, varint or bytes) of a message; fixed-width fields are skipped.
+
+    Raises MalformedHlo, or IndexError where a number is cut short.
+    """
     position, end = 0, len(data)
     while position < end:
         key, position = _varint(data, position)
@@ -260,7 +263,7 @@ def _varint(data: memoryview, position: int) -> tuple[int, int]:
 
 
 def integers(value: int | memoryview, into: list[int]) -> list[int]:
-    """Repeated integers, packed or one by one; at most 100,000 are kept."""
+    """Add the integers of a repeated field, packed or single, to `into`; of a packed one at most SHAPES_KEPT in all."""
     if isinstance(value, int):
         into.append(value)
         return into
@@ -272,7 +275,7 @@ def integers(value: int | memoryview, into: list[int]) -> list[int]:
 
 
 def shape_of(data: memoryview, depth: int = 0) -> Shape:
-    """A ShapeProto; below eight levels of tuples the parts are left out."""
+    """Read a ShapeProto; parts of tuples more than eight levels deep are left out."""
     kind = 0
     dims: list[int] = []
     parts: list[Shape] = []

@@ -25,7 +25,7 @@ class HloNode(msgspec.Struct, frozen=True):
     detail: str
     """Values of a small constant, the target of a custom call, sizes of replica groups; "" for the rest."""
     inner: bool = False
-    """Of a computation that the entry calls (what a reduction does, say): its parameters are no inputs."""
+    """It belongs to a computation that the entry calls (what a reduction does, say): its parameters are no inputs."""
     groups: tuple[int, int] | None = None
     """Of a collective: how many replica groups, and how many devices are in the widest."""
 

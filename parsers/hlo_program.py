@@ -1,7 +1,7 @@
-"""What an HLO module computes, apart from what only names it: two graphs of one program differ in the latter alone.
+"""Separates what an HLO module computes from names and numbers of ranks: graphs of one program differ only in those.
 
-A rank or a process group reaches a graph's key as a number that was folded in, as replica groups, as the configuration
-of a kernel, or as part of a name. All of that is kept beside the digest, so that it can be said what differs.
+A rank or a process group gets into a graph's key as a constant, in replica groups, in the configuration of a kernel or
+in a name. All of that is kept beside the digest, to report what differs.
 Field numbers are those of XLA's `hlo.proto`.
 """
 
@@ -16,9 +16,9 @@ import msgspec
 from neuron_top.parsers.hlo import MalformedHlo, fields, integers, text_of
 
 HELD_KEPT = 64
-"""Texts of a kind that are kept; the rest is one text, its digest."""
+"""Texts that are kept of each kind; one more text holds the number and the digest of the rest."""
 _NAMES_KEPT = 8
-"""Of names and places, of which every instruction has one."""
+"""The same for names and places in the source, of which every instruction has one."""
 _TEXT = 100
 _NUMBERS = 16
 
@@ -40,7 +40,7 @@ _PLAIN = frozenset((HeldKind.NAMES, HeldKind.PLACES))
 
 
 class Program(msgspec.Struct, frozen=True):
-    """A module without names and numbers of ranks, and those by their kind, in the order of the file."""
+    """The digest of a module without names and numbers of ranks, and those by their kind, in the order of the file."""
 
     digest: str
     held: dict[str, list[str]]
@@ -96,7 +96,7 @@ _AS_VARINTS = frozenset((4, 5, 6, 7))
 
 
 class _Reader:
-    """Walks all computations once. Ids are replaced by places in the file: they may be counted over a process."""
+    """Walks all computations once. Ids may be counted over a whole process, so places in the file stand in for them."""
 
     def __init__(self, computations: list[memoryview]) -> None:
         self.digest = hashlib.blake2b(digest_size=16)
@@ -171,13 +171,13 @@ class _Reader:
         return "{" + ",".join(map(str, ranks)) + "}"
 
     def _devices(self, data: memoryview) -> Iterator[str]:
-        """The newer form: groups one by one, or counted through."""
+        """The newer form: groups one by one, or as a rule that generates them."""
         for number, value in fields(data):
             if not isinstance(value, int):
                 yield self._group(value) if number == 1 else f"counted through {_short(value)}"
 
     def _literal(self, data: memoryview) -> None:
-        """Fractions are part of the program; whole numbers may be ranks."""
+        """Floating-point numbers are part of the program; whole numbers may be ranks."""
         for number, value in fields(data):
             if number not in _WHOLE_NUMBERS:
                 self._hash(number, str(value).encode() if isinstance(value, int) else value)
@@ -201,7 +201,7 @@ def _signed(value: int) -> int:
 
 
 def _place(metadata: memoryview) -> str:
-    """`add train.py`: what an operator's metadata says in words."""
+    """`add train.py`: the texts in an operator's metadata."""
     return " ".join(_words(metadata))
 
 
@@ -212,7 +212,7 @@ def _words(message: memoryview) -> Iterator[str]:
 
 
 def _text_or_digest(value: memoryview) -> str:
-    """Its text where it is one; base64 of a kernel says nothing to anybody."""
+    """A short printable text as it is, anything else (a kernel in base64) as its size and digest."""
     data = bytes(value)
     if len(data) <= _TEXT:
         try:

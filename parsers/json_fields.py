@@ -1,4 +1,4 @@
-"""Picking values out of JSON that others wrote: wrong type, missing and `null` are all the same unknown.
+"""Picks values out of JSON that other programs wrote: one of the wrong type, a missing one and `null` are all unknown.
 
 Everything is bounded here (length, nesting, size of a number), so what comes out can be stored, added up and printed.
 """
@@ -75,7 +75,7 @@ def number(value: object) -> float | None:
 
 
 def measure(value: object, largest: float) -> float | None:
-    """A number from 0 to `largest`: nothing that is measured is negative, and no more than that can be."""
+    """A number from 0 to `largest`; None for others, since no measurement is negative or larger."""
     found = number(value)
     return found if found is not None and 0 <= found <= largest else None
 
@@ -93,7 +93,7 @@ def whole(value: object, largest: int = LARGEST_COUNT) -> int | None:
 
 
 def text(value: object) -> str:
-    """A text with its control characters made visible; "" when it is none."""
+    """A text with its control characters made visible; "" for what is not text."""
     return visible(value[:LONGEST_TEXT]) if isinstance(value, str) else ""
 
 

@@ -1,8 +1,8 @@
-"""Lines that a log shipper has wrapped into JSON, one object a line: Docker's `json-file`, Fluent Bit, Loki, GCP,
+"""Unwraps lines that a log shipper has put into JSON, one object per line: Docker's `json-file`, Fluent Bit, Loki, GCP,
 Rust's tracing.
 
-What the program printed is one member of the object, with its control characters spelled out; the rest is the
-shipper's own and says nothing to us.
+What the program printed is one member of the object, with its control characters escaped; the rest is the shipper's own
+and not used.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _TRACEBACKS = ("exc_info", "exception", "exc_text", "stack_trace", "stacktrace",
 """Where structured loggers of Python keep a traceback, beside the message; Elastic's has them below `error`."""
 _MOST_LINES = 1000
 HEADING = "Traceback (most recent call last)"
-"""Of a traceback."""
+"""How the first line of a Python traceback begins."""
 
 
 def lines(text: str) -> list[str]:
-    """The lines that were printed; the text itself where it is no such object."""
+    """The lines that the program printed; the text itself where it is not such an object."""
     if not text.startswith('{"') or not text.rstrip().endswith("}"):
         return [text]
     try:
@@ -38,9 +38,9 @@ def lines(text: str) -> list[str]:
 
 
 def traceback(fields: Mapping[str, Any]) -> list[str]:
-    """The lines of the traceback that a structured logger of Python has put into a member of its object; none if none.
+    """The lines of the traceback that a structured logger of Python has put into a member of its object, if any.
 
-    Structlog's may be a list instead, of the exceptions of a chain, each with type and value.
+    Structlog may write a list instead: the exceptions of a chain, each with type and value.
     """
     below = fields.get("error")
     members = {**below, **fields} if isinstance(below, dict) else fields

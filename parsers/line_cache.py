@@ -1,9 +1,9 @@
-"""Remembers the events of lines that come again: word for word with another stamp and process, or, for a trainer's
+"""Caches the events of lines that come again: word for word with another timestamp and process, or, for a trainer's
 dictionary, with other numbers.
 
-Many ranks say the same of the same graphs, and each step of a training is told in the same words. Remembered are lines
-that stand alone: a plain header or none, events that hang on nothing but the line. So a remembered line gives exactly
-what reading it again would give.
+Many ranks print the same about the same graphs, and each step of a training is printed in the same words. Only lines
+that stand alone are cached: they have a plain header or none, and their events depend on nothing but the line. So a
+cached line gives exactly what reading it again would give.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class LineCache:
     """The lines of one stream that may come again."""
 
     def __init__(self, training: Training | None) -> None:
-        """`training`: the family that the steps of this stream are told to; None where nobody reads steps."""
+        """`training`: the family that must see every step of this stream; None where nobody reads steps."""
         self._training = training
         self._headed: dict[bytes, _Seen] = {}
-        """By the words behind a header."""
+        """By the text after a header."""
         self._bare: dict[bytes, _Seen] = {}
         self._steps: dict[tuple[str, ...], str] = {}
         """By the names in a dictionary of numbers that gave a step, the source of the step."""
@@ -95,7 +95,7 @@ class LineCache:
         return events
 
     def _step(self, line: bytes, offset: int, tally: Tally) -> list[AnyEvent] | None:
-        """The step of a dictionary whose names are known."""
+        """The events of a dictionary of numbers whose names are known; None if it must be read."""
         numbers = numbers_in(line)
         source = self._steps.get(tuple(numbers)) if numbers else None
         if numbers is None or source is None or self._training is None:

@@ -1,9 +1,9 @@
-"""Lines that a terminal, a mail or a page has broken at a fixed width: put together again, if that makes them whole.
+"""Joins lines that a terminal, a mail or a web page has wrapped at a fixed width, if that makes them whole.
 
-Nothing marks such a break, so a line is held back only when its own words say that it can't be all: a module key or
-a path without its end, half a phrase behind a header. The lines behind it are joined while they are as wide; if what
-comes out is not whole then, every line is given as it came. Where a launcher or a container has put its prefix in front
-of each piece, it is taken off all but the first, and the pieces are measured without it.
+Nothing marks such a break, so a line is held back only when its own text shows that it is incomplete: a module key or
+a path without its end, half a phrase after a header. The lines after it are joined while they are equally wide; if the
+result is not whole then, every line is returned as it came. A prefix that a launcher or a container has put in front of
+each piece is taken off all but the first, and the pieces are measured without it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from neuron_top.parsers import prefixes
 from neuron_top.parsers.base import HEADER
 
 _NARROWEST = 24
-"""Characters; nobody wraps narrower, and short lines are only short."""
+"""Characters: nothing wraps at a smaller width, so a shorter line is complete."""
 _MOST_PARTS = 64
 _WHOLE_ENDS = (".neff", "graph.", "graph", "PASS", ".pb", "done.", "minutes", "models.", "}", "retries.", "=35")
-"""The usual ends of whole lines: most need no further look."""
+"""How most whole lines end: these need no further check."""
 _WHOLE = {
     "Using a cached neff at": r"\.neff(?:\s*\Z|(?!\.?(?: E[a-z ]{0,42})?\Z))",
     "Got a cached failed neff at": r"recompilation|eror log: \[",
@@ -37,7 +37,7 @@ _WHOLE = {
     "dynamic schedul": r"HLOs|\.\.\.\.",
     "num of tasks": r"\d\.\.",
 }
-"""By the words a line is known for: what stands behind them in a whole line."""
+"""By the phrase that a line is known by: what follows it in a whole line."""
 _KNOWN_WORDS = "|".join(map(re.escape, _WHOLE))
 _KNOWN = late_pattern(_KNOWN_WORDS)
 _KNOWN_AT_END = late_pattern(f"(?:{_KNOWN_WORDS})$")
@@ -50,9 +50,10 @@ _JOINED_KEY = late_pattern(
     r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8}(?![0-9a-f])|[/._])|MODULE_\d{1,3}_|/MODULE_"
     r"|\[NCC_[A-Z]{1,5}\d{2,4}\]"
 )
-"""What it is together with its next line; behind a line that merely ends in a key stands a stranger."""
+"""Such a key joined with the next line. If this does not match, the line only happened to end in a key, and the next
+line is not part of it."""
 _LONGER_KEY = late_pattern(r"MODULE_[0-9a-f]{20,64}(?:\+[0-9a-f]{0,7})?")
-"""A key that breaks off a second time."""
+"""A joined key that breaks off again."""
 _HALF_HEADER = late_pattern(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: *\d{0,10} *"
     r"(?:[A-Z]{0,8} *|[A-Z]{1,8} *\|{1,2}[A-Z_]{0,40}\|{0,2}|\[[A-Z]{0,8}\]?)\Z"
@@ -60,19 +61,19 @@ _HALF_HEADER = late_pattern(
 _HALF_STAMP = late_pattern(r"(?<![\w-])20\d\d-(?:\d\d|[A-Z][a-z]{2})-(?:\d\d?(?: [\d:.]{0,15})?)?\Z")
 _LONGEST_STAMP = 32
 _DATE = late_pattern(r"\d-[A-Z][a-z]{2}-\d\d ")
-"""What marks a stamp of the runtime at little cost: most lines have none."""
+"""Part of the runtime's timestamps, to rule most lines out quickly."""
 _STAMP = r"\d{4}-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d\.\d{4}(?:\d\d)?"
 _HALF_RUNTIME = late_pattern(
     _STAMP + r"\s*(?:\d{1,10}(?::\d{0,10})?\s*)?(?:[A-Z]{1,7}\s*(?:[A-Z]{1,10}(?P<function>:\w{0,100})?\s*)?"
     r"|\[\d{0,6}(?:\]\s*(?:\S{1,100}\s*(?:[A-Z]{1,4}\s*[A-Z]{0,5}\s*)?)?)?)?\Z"
 )
-"""A header of the runtime or of its collectives without any words behind it."""
+"""A header of the runtime or of its collectives without any text after it."""
 _RUNTIME = late_pattern(_STAMP + r"\s+(?:\d{1,10}:\d{1,10}\s+)?[A-Z]{4,7}\s+[A-Z]{2,10}:\w{1,100}\s+(?=F)")
 _ALLOCATION = "Failed to alloc"
 
 
 def _begun(words: str) -> str:
-    """A pattern for every beginning of some words, themselves and nothing included."""
+    """A pattern for every beginning of some words, from nothing to all of them."""
     pattern = ""
     for letter in reversed(words):
         pattern = f"(?:{re.escape(letter)}{pattern})?"
@@ -86,7 +87,7 @@ _HALF_ALLOCATION = late_pattern(
     + rf"|{_ALLOCATION}ate [\d.]{{1,20}} ?[KMGT]?B? ?(?:\((?:[^)]{{0,150}}|[^)]{{0,150}}\) ?(?:on? ?)?"
     + r"(?:N|ND ?\d{0,4} ?(?:: ?(?:N|NC ?)?)?)?))?"
 )
-"""What the runtime says of an allocation that failed, broken off."""
+"""The runtime's message about an allocation that failed, broken off."""
 _MAYBE_HALF = late_pattern(r"\bNC ?\d{1,3}\Z|DEVICE memory: \d{1,15}\Z")
 _REST_OF_NUMBER = late_pattern(r"\d{1,15}(?:, current utilization:)?\s*\Z")
 _ARGV = late_pattern(r"(?:compiler with cmd:|Failed compilation with) ?\[\s*(?=['\"]|\Z)")
@@ -95,7 +96,7 @@ _HUB = late_pattern(
     r"(?<![/\w.-])neuronxcc-[\w.+]+/MODULE_\S+ ?(?:n(?:ot? ?f?o?u?n?d? ?i?)?)?\Z"
     r"|/model\.\w+ not found in (?!.* recompiled)"
 )
-"""A path of the hub, not yet missed or what follows is not yet known."""
+"""The hub's message about a file that it does not hold, broken off before or after `not found in`."""
 _WORKER = late_pattern(
     r"[Ww]orker \d{1,6}(?:/\w{0,10})?(?: [a-z :]{0,40}\d{0,6}(?: t?a?s?k?s?(?: [a-z]{0,7})?)?)?\Z"
     r"|[Ww](?:o(?:r(?:k(?:er? ?)?)?)?)?\Z"
@@ -104,11 +105,11 @@ _HEADED = late_pattern(r"(?:\|\||\[(?:INFO|WARNING|ERROR|DEBUG)\]): {0,2}([^|\]]
 
 
 class LineUnwrapper:
-    """Holds the lines of one broken line until it is whole, or until it can't be."""
+    """Holds the pieces of one wrapped line until it is whole, or cannot become whole."""
 
     def __init__(self) -> None:
         self._held: list[tuple[str, int]] = []
-        """As they came, and where they began."""
+        """The pieces as they came, and where they began."""
         self._joined = ""
         self._is_whole = False
         self._width = 0
@@ -121,7 +122,7 @@ class LineUnwrapper:
         return bool(self._held)
 
     def take(self, text: str, offset: int) -> list[tuple[str, int, int]]:
-        """Lines that are ready: text, where it began, how many lines it came in."""
+        """Add a line; returns the lines that are ready: text, where it began, how many physical lines it came in."""
         if not self._held:
             if is_whole(text):
                 return [(text, offset, 1)]
@@ -140,11 +141,11 @@ class LineUnwrapper:
             return [*self.flush(), *self.take(text, offset)]
         self._held.append((text, offset))
         self._joined, self._is_whole = joined, whole
-        # The digits of a number may go on behind a piece that fills its line.
+        # The digits of a number may go on after a piece that fills its line.
         return self.flush() if whole and not (wide and _ends_in_a_number(joined)) else []
 
     def flush(self) -> list[tuple[str, int, int]]:
-        """What is held: the line if it is whole, else line by line as it came."""
+        """Return what is held: the line if it is whole, else the pieces as they came."""
         held, self._held = self._held, []
         if self._is_whole:
             self._is_whole = False
@@ -152,7 +153,7 @@ class LineUnwrapper:
         return [(text, offset, 1) for text, offset in held]
 
     def _piece(self, text: str) -> tuple[str, int]:
-        """A line without the prefix that every piece wears, and how wide the pieces are then."""
+        """A line without the prefix that every piece has, and the width of the pieces without it."""
         if self._prefix is prefixes.NO_PREFIX:
             return text, self._width
         prefix, body = prefixes.split(text)
@@ -165,7 +166,7 @@ class LineUnwrapper:
         return (prefix.rank, prefix.pid) == (self._prefix.rank, self._prefix.pid)
 
     def _join(self, piece: str, width: int) -> str | None:
-        """The held line and its next piece; None where the piece can't belong to it."""
+        """The held text joined with the next piece; None where the piece cannot belong to it."""
         if not _goes_on(self._joined, piece):
             return None
         if _in_argv(self._joined) and _ARGUMENT.match(piece):
@@ -177,7 +178,7 @@ class LineUnwrapper:
 
 
 def is_whole(text: str, *, joined: bool = False) -> bool:
-    """Whether nothing in a line's own words says that it goes on; in doubt it is whole."""
+    """Whether a line shows no sign of being cut off; in doubt it is whole."""
     if text.endswith(_WHOLE_ENDS) or len(text) < _NARROWEST:
         return True
     tail = text[-120:]
@@ -197,7 +198,7 @@ def is_whole(text: str, *, joined: bool = False) -> bool:
 
 
 def _half_runtime(text: str) -> bool:
-    """Whether a line breaks off in a header of the runtime, or in what it says of a failed allocation."""
+    """Whether a line breaks off in a header of the runtime, or in its message about a failed allocation."""
     return bool(_HALF_RUNTIME.search(text[-300:])) or _half_allocation(text)
 
 

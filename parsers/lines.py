@@ -1,9 +1,9 @@
-"""Bytes in any portions → lines. The cuts depend on the bytes alone, never on the portions they came in."""
+"""Splits a stream of bytes into lines. Where it is split depends on the bytes alone, not on their portions."""
 
 from __future__ import annotations
 
 LINE_LIMIT = 64 * 1024
-"""Longer lines are given in pieces: progress bars may write megabytes of carriage returns without a line end."""
+"""Bytes. A longer line is returned in pieces: a progress bar may write megabytes without a line end."""
 
 
 class LineSplitter:
@@ -18,7 +18,7 @@ class LineSplitter:
         self._size = 0
 
     def take(self, data: bytes) -> bytes:
-        """As many whole lines as there are now, in one block; long unfinished lines in pieces that end the block."""
+        """Add bytes; returns the whole lines there are as one block, at its end pieces of a long unfinished line."""
         end = data.rfind(b"\n") + 1
         if end == 0 and self._size + len(data) < self._limit:
             self._keep(data)
@@ -32,14 +32,14 @@ class LineSplitter:
         return whole[:end]
 
     def rest(self) -> bytes:
-        """The unfinished line, which the end of the stream finishes."""
+        """Take out the unfinished line, at the end of the stream."""
         whole = b"".join(self._parts)
         self._parts, self._size = [], 0
         self.offset += len(whole)
         return whole
 
     def peek(self) -> bytes:
-        """The unfinished line so far: dots of a compiler stand there for minutes."""
+        """The unfinished line so far, which is kept: a compiler's dots stay without a line end for minutes."""
         return b"".join(self._parts)
 
     def _keep(self, data: bytes) -> None:

@@ -7,8 +7,8 @@
 | 2026 | the same, aligned | table by memory bank as well |
 
 Device numbers are printed two columns wide: before two digits there is no blank (`ND10:NC 1`, `ND10 HBM 0`). A terminal
-narrower than the table cuts its lines; they are put together again. A table whose header was lost still says who held
-what. `dml_log_dev_neff_mem` prints the same kinds per loaded NEFF at level INFO, when nothing failed.
+narrower than the table wraps its lines; they are joined again. A table is read even if its header was lost: it still
+shows who held what. `dml_log_dev_neff_mem` prints the same kinds per loaded NEFF at level INFO, when nothing failed.
 
 Units are powers of 1024 written KB, MB, GB.
 """
@@ -23,7 +23,7 @@ from neuron_top.parsers import paths
 from neuron_top.parsers.base import Record, clip, common
 
 _SCOPES = (MemoryScope.BANK, MemoryScope.CORE, MemoryScope.NEFF, MemoryScope.DEVICE)
-"""Of the columns that name a row, the one that says most."""
+"""In the order in which a row's columns decide whose memory it counts: the most specific one first."""
 _SIZE = late_pattern(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)i?B?$")
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 FAILED = late_pattern(
@@ -43,7 +43,7 @@ _ROW = late_pattern(
 )
 _HEADING = late_pattern(r"\s*\|.*\||\s{12,}\|")
 _COLUMN_NAMES = late_pattern(r"\s*\|.*\b(?:TOTAL|Model)\b")
-"""A heading line for certain: other programs draw with the same signs."""
+"""Certainly a heading line: other programs draw tables with the same characters."""
 _REST_OF_HEADING = late_pattern(r"[A-Za-z |]{1,400}$")
 _REST_OF_ROW = late_pattern(r"[\d. KMGTBna/|]{1,400}$")
 _NAME = late_pattern(r"\s*(\d{1,9}): \"([^\"]{1,1000})\"\s*$")
@@ -105,7 +105,7 @@ class Exhaustion:
         self._bullets: dict[str, int] = {}
         self._headings: list[str] = []
         self._rest: re.Pattern[str] | None = None
-        """What the next line is if a terminal has broken the last one."""
+        """What the next line looks like if a terminal has wrapped the last one."""
         self.requested = size_in_bytes(found["size"]) if found else None
 
     @property
@@ -142,7 +142,7 @@ class Exhaustion:
             self._rest = None
 
     def events(self) -> list[AnyEvent]:
-        """What is known by now."""
+        """The event, as far as its breakdown has come; none where there is neither a header nor a row."""
         found = self._found
         rows, device = self._read_rows()
         if found is None and not rows:
@@ -182,7 +182,7 @@ class Exhaustion:
             self._rest = rest
 
     def _goes_on(self, text: str) -> bool:
-        """Whether a line is what a terminal has broken off the last one."""
+        """Whether a line is the rest of the last one, which a terminal has wrapped."""
         if self._rest is None or not text.strip() or self._rest.match(text) is None:
             return False
         return self._rest is not _REST_OF_HEADING or not text.startswith(_BEFORE_HEADINGS)
@@ -201,7 +201,7 @@ class Exhaustion:
             lines[-1] += text
 
     def _read_rows(self) -> tuple[list[MemoryRow], int | None]:
-        """The rows of the table, and the device that it is about."""
+        """The rows of the table, and the number of the device whose memory they count."""
         rows, device, columns = [], None, [_kind(name) for name in self._columns()]
         for line in self._rows:
             row = _ROW.match(line)
@@ -232,14 +232,14 @@ class Exhaustion:
 
 
 NEFF_MEMORY = "dml_log_dev_neff_mem"
-"""The runtime's function that prints what each loaded NEFF takes."""
+"""The runtime's function that prints how much memory each loaded NEFF takes."""
 _IN_USE = late_pattern(r"\s*\[ND ?(\d{1,4})[:\]]\s?\[?NC ?(\d{1,4})\] Current Usage Total: ([\d.]{1,20}\s?[KMGT]?B)")
 _PER_NEFF = late_pattern(r"\s*Per NEFF memory usage breakdown for \[([^\]]{1,1000})\]:?")
 _NEFF_LINE = late_pattern(r"\s*(?:\*\s*)?([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
 
 
 class NeffMemory:
-    """What loaded programs take of one core: the block behind one `dml_log_dev_neff_mem` line."""
+    """The memory that loaded programs take on one core: the block after one `dml_log_dev_neff_mem` line."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -287,12 +287,12 @@ class NeffMemory:
 
 
 def is_row(text: str) -> bool:
-    """A line of a memory table, enough to know one whose header was lost."""
+    """Whether a line is a row of a memory table, also of one whose header was lost."""
     return _ROW.match(text) is not None
 
 
 def inf1_event(record: Record, found: re.Match[str]) -> DeviceMemoryExhausted:
-    """The first generation says only what it wanted."""
+    """The event of the first generation, which prints only what it tried to allocate."""
     if found["pages"]:
         return DeviceMemoryExhausted(**common(record), usage=found["pages"])
     return DeviceMemoryExhausted(

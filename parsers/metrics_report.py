@@ -6,7 +6,7 @@
     Counter: CachedCompile
       Value: 480
 
-The report has no end mark; it ends with the first line that is none of it.
+The report has no end mark; it ends before the first line that is not part of it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A page of `neuron-monitor-prometheus.py` → the record of neuron-monitor that it was made of, as far as it tells.
+"""Turns a page of `neuron-monitor-prometheus.py` back into the record of neuron-monitor, as far as that is possible.
 
-Levels come back as they were. Counts do not: the exporter adds up what the monitor reports for each period, so one page
-says nothing about its last period, and they are left out. Nor has a process its number there, only its tag; of a
-process that ended, some versions keep the last values. Names: the telemetry spec, section 10.
+Levels come back as they were. Counts do not: the exporter adds up what the monitor reports for each period, so a page
+does not show its last period, and counts are left out. A process has its tag there, but no process id; some versions
+keep the last values of a process that has ended. Names: the telemetry spec, section 10.
 """
 
 from __future__ import annotations

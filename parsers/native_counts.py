@@ -1,4 +1,4 @@
-"""What TorchNeuron's lines and tables say, counted apart: the published counts are of the compile wrapper's lines."""
+"""Counts of TorchNeuron's lines and tables, kept apart: the published counts are those of the compile wrapper."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST = 100_000
 
 
 class NativeCounts(msgspec.Struct):
-    """Occurrences, every rank's; None and empty until reported."""
+    """Occurrences over all ranks; None or empty until reported."""
 
     hits: int = 0
     misses: int = 0
@@ -29,11 +29,11 @@ class NativeCounts(msgspec.Struct):
     lock_waits: int = 0
     """Lines that report a wait."""
     locks_broken: int = 0
-    """Waits that ended in vain, with the lock removed."""
+    """Waits that timed out, after which the waiter removed the lock."""
     lock_wait_max_seconds: float | None = None
     modules: set[str] = set()
     measured: int = 0
-    """Compiles that the tables report, every rank's."""
+    """Compiles that the tables report, over all ranks."""
     compile_seconds: dict[str, float] = {}
     """Graph → seconds that its compile took, by the tables of all ranks; the longest where several compiled it."""
 
@@ -66,12 +66,12 @@ class NativeCounts(msgspec.Struct):
                 pass
 
     def add_measured(self, event: GraphMeasured) -> None:
-        """Take over a row of a table."""
+        """Count one row of a table."""
         self.measured += event.compile_seconds > 0
         if len(self.compile_seconds) < _MOST and event.compile_seconds > 0:
             longest = max(self.compile_seconds.get(event.module, 0.0), event.compile_seconds)
             self.compile_seconds[event.module] = longest
 
     def as_json(self) -> dict[str, object]:
-        """The document of `neurontop tally --json`, under `native`."""
+        """The value of `native` in the document of `neurontop tally --json`."""
         return {**msgspec.structs.asdict(self), "modules": sorted(self.modules)}

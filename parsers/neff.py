@@ -56,7 +56,7 @@ class NeffHeader(msgspec.Struct, frozen=True, kw_only=True):
     """As profiles and the runtime's messages name this file."""
     name: str
     module: str | None
-    """The cache key in `name`: where this file was first compiled for. None for newer files, which carry none."""
+    """The module in `name`, for which this file was first compiled. None for newer files, whose names hold none."""
     cores_requested: int
     cores_per_node: tuple[int, ...]
     """Of each sub-graph."""

@@ -1,6 +1,6 @@
 """What the small JSON members of a NEFF report: target, sub-graphs, inputs and outputs, memory, arithmetic.
 
-Only the fields asked for are decoded; a member that is none of its kind is a problem that is reported.
+Only the fields asked for are decoded; a malformed member is reported as a problem.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The archive inside a NEFF, read as a stream: digest, members, and what the small JSON members say.
 
-Nothing is unpacked to disk and little is kept: the archive goes by in pieces, only JSON members up to a bound are held,
-and only the fields asked for are decoded. An archive is somebody else's: lengths lie, names lead upwards, a few
-kilobytes inflate to gigabytes. Each of these is a problem that is reported, never an exception.
+Nothing is unpacked to disk and little is kept: the archive is read in pieces, only JSON members up to a bound are held,
+and only the fields asked for are decoded. An archive cannot be trusted: lengths may be wrong, names may lead out of it,
+a few kilobytes may inflate to gigabytes. Each of these is reported as a problem, never raised as an exception.
 
 Formats: gzip (RFC 1952) or plain GNU tar (512-byte headers, base-256 numbers, `L` members for long names).
 """
@@ -92,10 +92,10 @@ def read_payload(header: NeffHeader, chunks: Iterable[bytes]) -> Payload:
 
 
 class _Nothing:
-    """The digest of a package version nobody has described."""
+    """Stands in for the digest where the package version is unknown."""
 
     def update(self, data: bytes) -> None:
-        """Take no notice."""
+        """Ignore the bytes."""
 
     def hexdigest(self) -> str:
         """No digest."""

@@ -13,7 +13,7 @@ import msgspec
 from neuron_top.parsers import json_fields as fields
 
 _OF_THE_INSTANCE = ("instance_type", "logical_neuroncore_config")
-"""What newer tools say once for all devices."""
+"""What newer tools print once for all devices."""
 
 
 class LsProcess(msgspec.Struct, frozen=True, kw_only=True):

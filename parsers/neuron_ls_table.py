@@ -103,7 +103,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _is_bare(line: str) -> bool:
-    """Whether a line is the heading of a table whose outer bars somebody left away."""
+    """Whether a line is the heading of a table whose outer bars were left off."""
     lead, _, rest = line.translate(_BARS).partition("|")
     return (
         bool(rest) and _TITLES.get(" ".join(lead.upper().split())) == "device" and bool(rest.rpartition("|")[2].strip())

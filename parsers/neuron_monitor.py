@@ -1,9 +1,8 @@
-"""One record of neuron-monitor, in every schema since 2020, into typed values.
+"""Reads one record of neuron-monitor, in any schema since 2020, into typed values.
 
 Forgiving by design: a group or a value that is missing, `null` or of the wrong type is unknown, unknown keys are
-ignored, and a text in `error` is kept. What the schemas called differently (`inference_stats`, `hw_counters`,
-`effective_flops`, `instance_data`, …) meets under one name here. Merging processes is `telemetry/monitor_events.py`'s
-business.
+ignored, and a text in `error` is kept. What the schemas name differently (`inference_stats`, `hw_counters`,
+`effective_flops`, `instance_data`, …) has one name here. `telemetry/monitor_events.py` merges processes.
 Shapes: the telemetry spec, section 3.
 """
 
@@ -126,13 +125,13 @@ def read_record(line: bytes | str) -> MonitorRecord:
 
 
 def torn_apart(line: bytes) -> list[bytes]:
-    """The records of a line: where a writer was killed, or wrote no line end, the next one stands behind it."""
+    """The records of a line: if a writer was killed, or wrote no line end, the next record follows on the same line."""
     places = [found.start() for found in islice(_BEGINNING.finditer(line), 1, _MOST_PIECES)]
     return [line[start:end] for start, end in zip([0, *places], [*places, len(line)], strict=True)]
 
 
 def _unwrapped(line: bytes | str) -> bytes | str:
-    """The document on a line, without what a service that kept it has put around it."""
+    """The document on a line, without what a log service has put around it."""
     text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
     if any(f'{name}\\"' in text for name in _SECTIONS):
         return "\n".join(json_lines.lines(text.strip()))

@@ -1,8 +1,8 @@
 """A scrape of Neuron Observer's `/metrics` → values by name, in both spellings of its names.
 
 OpenTelemetry writes `neuron.core.utilization.avg`, Prometheus `neuron_core_utilization_avg`, with `_total` behind a
-counter and perhaps a unit; an export may rename an aggregate (`…_core`, `…_system`). All of them meet here under the
-documented base name. Pure text → values; what they mean for a core is `telemetry/observer_events.py`'s business.
+counter and perhaps a unit; an export may rename an aggregate (`…_core`, `…_system`). All of them get the documented
+base name here. Pure text → values; `telemetry/observer_events.py` knows what they mean for a core.
 Names: the public reference of Neuron Observer 0.2.0 and a public export configuration.
 """
 
@@ -87,7 +87,7 @@ KNOWN = USED | frozenset((
     "rdma_read_resp_bytes", "rdma_write_recv_bytes", "retrans_bytes", "retrans_pkts", "retrans_timeout_events",
     "impaired_remote_conn_events", "unresponsive_remote_events",
 ))  # fmt: skip
-"""Base names that are documented; those that are not used are read over in silence."""
+"""Base names that are documented; those that are not used are ignored without a message."""
 
 _SPELLED = late_pattern(r"neuron[._](device|core|vcpu|efa|system)[._]([A-Za-z0-9_.:]{1,200})")
 _STRATEGY = late_pattern(r"_(sum|avg|max|min|p[0-9]{1,3})$")
@@ -126,7 +126,7 @@ class ObserverScrape(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     """Why the first malformed line could not be read, or what was left out."""
     percent: bool | None = None
-    """Whether utilization is said to be in percent (True) or a share of 1 (False); None where nothing says it."""
+    """Whether utilization is stated to be in percent (True) or a share of 1 (False); None where that is not stated."""
 
 
 @lru_cache(maxsize=4096)
@@ -150,7 +150,7 @@ def is_observers(name: str) -> bool:
 
 
 def _readings(rest: str) -> Iterator[tuple[str, str, str]]:
-    """(ending, strategy, base), the one that takes least away first: `power_avg_avg` is `power_avg`, averaged."""
+    """(ending, strategy, base), the one that removes least first: `power_avg_avg` is `power_avg`, averaged."""
     endings = [("", rest), *((ending, rest.removesuffix(ending)) for ending in _ENDINGS if rest.endswith(ending))]
     for ending, text in endings:
         yield ending, "", text
@@ -216,7 +216,7 @@ def _name_of(line: str) -> str | None:
 
 
 def _state(line: str, stated: dict[str, str]) -> None:
-    """`# HELP` and `# UNIT` of utilization: the only place that may report its scale."""
+    """Note `# HELP` and `# UNIT` of utilization: besides the ending of its name, they alone may state its scale."""
     words = line[:_LONGEST_LINE].split(None, 3)
     if len(words) == 4 and words[1] in ("HELP", "UNIT"):
         known = read_name(words[2].strip('"'))

@@ -1,7 +1,7 @@
-"""Lines of `neurontop run` itself, in a log that its messages were written to as well (`2>&1`, a batch system's file).
+"""Recognizes lines that `neurontop run` itself has printed into the log of its job (`2>&1`, a batch system's file).
 
-They repeat what the job printed: its steps, its alerts, and at the end the line that states why it failed. Read as the
-job's own, a step would count twice, and the sentence that names the cause would be one more cause.
+They repeat what the job printed: its steps, its alerts, and at the end the line that states why it failed. If they were
+read as the job's own, a step would count twice, and the sentence that names the cause would be a second cause.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from neuron_top.late_pattern import late_pattern
 
 MARK = "neurontop: "
-"""In front of every line of ours but for the rows of the summary."""
+"""Begins every line of ours except the rows of the summary."""
 _ROWS = (
     "wall time", "compile time", "cache", "lock waits", "PyTorch", "last step", "peak memory", "fell back", "recorded",
     "next",
@@ -20,7 +20,7 @@ _REPETITION = late_pattern(
     + r"(?:\d{1,4}:\d\d:\d\d \w|(?:error|warning|info|resolved): |(?:failed|recovered)[:;] |\S.{0,400}?: completed$)"
 )
 OF_STEPS = (MARK.encode(), f"  {'last step':<13}".encode())
-"""What stands in front of steps in lines of ours."""
+"""How lines of ours begin that name a step of the job."""
 
 
 def is_own(text: str) -> bool:
@@ -29,5 +29,6 @@ def is_own(text: str) -> bool:
 
 
 def repeats(text: str) -> bool:
-    """Whether we printed this line and it tells nothing that the job's own lines do not: not how the command ended."""
+    """Whether we printed this line, and it only repeats the job's own lines; one that says how the command ended does
+    not."""
     return _ROW.match(text) is not None or (text.startswith(MARK) and _REPETITION.match(text) is not None)

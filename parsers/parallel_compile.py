@@ -1,7 +1,8 @@
 """`neuron_parallel_compile`: trial run, list of graphs, workers, counters, JSON report, totals. G1 to G3.
 
-The list and the report span lines and other processes write into them, so both are read line by line and keep only
-where they are. Counters describe the whole cache folder, the totals this run alone; neither is derived from the other.
+The list and the report span lines, and other processes write into them, so both are read line by line and only the
+position in them is kept. Counters describe the whole cache folder, the totals this run alone; neither is derived from
+the other.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _WORKER_START = late_pattern(
     rf"[Ww]orker (\S{{1,40}}) (?:start(?:s|ing) dynamic schedul\w* (?:on|for) {_N}|get {_N} tasks \(num_hlos )"
 )
 _WORKER_ON = late_pattern(r"[Ww]orker \S{1,40} start (?:its assigned tasks|to steal \(\d{1,15}\) from others)")
-"""Beside the line that says how many graphs a worker was assigned, or between its beginning and its end."""
+"""Lines that add nothing: they come with the one that says how many graphs a worker was assigned, or between its start
+and its end."""
 _WORKER_END = late_pattern(
     rf"[Ww]orker (\S{{1,40}}) (?:finished with num of tasks {_N}|completed: {_N} tasks? compiled)"
 )
@@ -46,18 +48,18 @@ _WORKER_FAILED = late_pattern(
 _TOTALS = late_pattern(rf"Total (graphs|successful compilations|failed compilations): {_N}")
 _SUMMARY = late_pattern(rf"Compilation summary - Total graphs: {_N}, Success: {_N}, Failed: {_N}")
 _SHORT_SUMMARY = late_pattern(rf"Compilation summary: {_N}/{_N} failed, {_N} succeeded")
-"""G3 says it once more in other words."""
+"""G3 prints its summary once more in these words."""
 _TOKEN = late_pattern(
     r"\"((?:[^\"\\]|\\.){1,1000})\"\s*:\s*(?:(\{)|\"([^\"]{0,200})\"|(-?\d[\d.eE+-]{0,30}|true|false|null)|(\[))|(\})"
 )
 _REPORT_LINE = late_pattern(r"\s*(?:\"[^\"]*\"\s*:\s*(?:[{\[]|\"[^\"]*\"|[\w.+-]+)?|[{}\]])")
 _HEADLESS = late_pattern(r"\s*\"(?:compilation_(?:summary|report)|[^\"]{1,1000}/MODULE_[^\"]{1,200}\.pb)\"\s*:\s*\{")
-"""A line only the report has: its head may be lost, or somebody has quoted a part of it."""
+"""A line that only the report has: its first lines may be lost, or only part of it was quoted."""
 _WORDS = late_pattern(
     r"Total |ompilation summary|[Ww]orker |ubprocess |sub-process |Process |trial run"
     r"|Running cmd|graph list|master grab|exited with error"
 )
-"""One of these stands in every line but the counters': a gate in front of the patterns."""
+"""Every line except the counters' holds one of these; checked before the slower patterns."""
 _MOST_PATHS = 100_000
 _PATIENCE = 200
 """Foreign lines inside a report before it is given up; other processes may write into it."""
@@ -165,7 +167,7 @@ class ParallelCompileLines:
         return [GraphsListed(**common(record), paths=tuple(found))]
 
     def _totals_of(self, record: Record) -> list[AnyEvent] | None:
-        """Events of a line of a summary, which hangs on the other lines of it; None for any other line."""
+        """Events of a line of a summary, which depends on the other lines of it; None for any other line."""
         events = self._summary_of(record)
         if events is not None:
             record.stands_alone = False
@@ -188,7 +190,7 @@ class ParallelCompileLines:
         return events if found else None
 
     def _summed(self, record: Record, total: int, success: int, failed: int) -> list[AnyEvent]:
-        """G3's summary in one line, unless this process has just said the same."""
+        """G3's summary in one line, unless this process has just printed the same."""
         said = (record.pid, total, failed)
         if said in self._said:
             self._said.discard(said)

@@ -1,4 +1,4 @@
-"""What a path of a compile cache says: root, compiler version, module. One grammar for all families."""
+"""Reads root, compiler version and module from a path in a compile cache. One grammar for all families."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 from neuron_top.late_pattern import late_pattern
 
 MODULE = late_pattern(r"MODULE_[0-9a-f]{8,64}(?![0-9a-f])(?:\+[0-9a-f]{8})?")
-"""A graph's key: hexadecimal digits from a builder (20 today), a decimal number from tracing, then the flags' hash.
+"""A module: hexadecimal digits from a builder (20 today) or a decimal number from tracing, then the hash of the flags.
 
-Always all the digits there are: a hexadecimal key may begin with any number of decimal ones."""
+Matches all the digits there are: a hexadecimal key may begin with any number of decimal ones."""
 COMPILER_FOLDER = late_pattern(r"(?:neuronxcc|USER_neuroncc|inductor)-(\d+\.\d+\.[0-9a-z.]+\+[0-9a-f]+)(?=/)")
 _BEFORE_A_PATH = late_pattern(r"[\s'\"()\[\],=|]")
 _LONGEST = 1000
@@ -18,11 +18,11 @@ _ANNOUNCED = late_pattern(
     r"(?:(?:neff at|must be compiling|the neff:|found under) |graphs \()(?=\S* )"
     r"((?:[a-z0-9]{2,5}:/)?/[^'\"()\[\],=|:]{0,900})/\Z"
 )
-"""A folder whose name holds a blank: the words in front of it say where it begins."""
+"""A folder whose name holds a blank: the words before it show where it begins."""
 
 
 class CacheLocation(NamedTuple):
-    """Where in a cache something lies; None = the path does not say."""
+    """What a path in a cache points to; None = the path does not say."""
 
     root: str | None
     compiler: str | None
@@ -51,7 +51,7 @@ def module_in(text: str) -> str | None:
 
 
 def place(path: str) -> CacheLocation:
-    """Read a path of an entry, local or `s3://`, of either era. The same paths come again from every rank."""
+    """Read the path of an entry, local or `s3://`, of either era; cached, since every rank prints the same paths."""
     return _place_known(path) if len(path) <= _LONGEST else _place(path)
 
 

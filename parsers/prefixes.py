@@ -1,4 +1,4 @@
-"""What launchers, containers and log services put in front of a line: stripped only to learn rank and process.
+"""What launchers, containers and log services put in front of a line, split off to learn the line's rank and process.
 
 Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:` (with or without a stamp),
 SageMaker's `[1,mpirank:4,algo-1]<stdout>:`,
@@ -22,12 +22,12 @@ from neuron_top.late_pattern import late_pattern
 
 
 class Prefix(msgspec.Struct, frozen=True):
-    """What stood in front: None where it did not say."""
+    """What a prefix reports; None where it does not."""
 
     rank: int | None = None
     pid: int | None = None
     level: LogLevel = LogLevel.NOTSET
-    """Of a Python logger that names its level in front (vLLM)."""
+    """From a Python logger that puts its level first (vLLM)."""
 
 
 NO_PREFIX = Prefix()

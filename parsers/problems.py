@@ -51,7 +51,7 @@ class Problems:
 
     def __init__(self) -> None:
         self._frames: dict[int | None, int] = {}
-        """Ranks inside a traceback, with the lines that are still believed to be part of it."""
+        """By rank inside a traceback, how many more lines may be part of it."""
         self._root_cause = False
         self._rank: int | None = None
         self._report_left = 0

@@ -1,9 +1,9 @@
-"""`LogReader`: console output in any portions → events. Pure: the same bytes give the same events, however cut.
+"""`LogReader`: turns console output into events. Pure: the same bytes give the same events, in whatever portions.
 
-Most lines of a log say nothing to us. All keywords of all families are searched at once in the raw bytes
+Most lines of a log mean nothing to any family. All keywords of all families are searched at once in the raw bytes
 (Aho-Corasick, the engine ripgrep uses); only lines that hold one are decoded and offered to the families. While a
-family is inside something that spans lines, every line is looked at. A line that came before word for word is not
-read again.
+family is inside something that spans lines, every line is looked at. A line that came before, word for word, is
+answered from a cache.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search(KEYWORDS)
 _OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
-"""The compiler's older error codes, which share no letters."""
+"""The compiler's older error codes, which have no letters in common to search for."""
 
 
 class LogReader:
@@ -45,29 +45,30 @@ class LogReader:
         loggers_clocks: bool = True,
         until: float | None = None,
     ) -> None:
-        """`offset`: where in its file the stream begins. `loggers_clocks`: whether a stamp that a job's own logger puts
-        in front of a line is its time; those of compiler and runtime always are. `until`: when the newest line was
-        written at the latest, which tells the year of stamps without one; None: they are not read."""
+        """`offset`: where in its file the stream begins. `loggers_clocks`: whether the timestamps of a job's own logger
+        count as the times of lines; those of compiler and runtime always do. `until`: no line was written later, which
+        gives timestamps without a year theirs; None: those are not read."""
         self.source, self._loggers_clocks, self._until = source, loggers_clocks, until
         self._begins = offset
         self.tally = Tally()
         self._head: bytes | None = b""
-        """The first bytes, until they say how the text is encoded."""
+        """The first bytes, until there are enough to determine the encoding; None from then on."""
         self._wide: wide.WideLines | None = None
         """Set for a log in UTF-16."""
         self._buffer = LineSplitter()
         self._unwrapper = LineUnwrapper()
         self._offset = self._line_start = offset
-        """Where the first line of the next block begins: before the block, if that line came in pieces."""
+        """`_offset`: where the next block begins. `_line_start`: where its first line begins, which is before the block
+        if that line came in pieces."""
         made = [(row.make(), row) for row in rows]
         self._families = [family for family, _ in made]
         self._line_cache = LineCache(next((each for each in self._families if isinstance(each, Training)), None))
         self._readers = {shape: [family for family, row in made if shape in row.shapes] for shape in RecordShape}
         self._plain = [(families.bit(row), family) for family, row in made if PLAIN in row.shapes]
         self._by_keywords: dict[int, list[Family]] = {}
-        """Those of `_plain` whose keywords a line holds, by their bits."""
+        """The families of `_plain` to ask, by the bits of those whose keywords a line holds."""
         self._records: list[base.Record] = []
-        """What the last line held."""
+        """Of the last line."""
         self._open: list[Family] = []
         """Families inside something that spans lines."""
         self.spanning = False
@@ -87,7 +88,7 @@ class LogReader:
         return events
 
     def feed_block(self, block: bytes) -> list[AnyEvent]:
-        """As `feed`, of a block as a LineSplitter gives it; a reader is fed either blocks or portions."""
+        """As `feed`, for a block from a LineSplitter. A reader is fed either blocks or portions, never both."""
         if self._head is not None:
             block = self._begin(block)
         if self._wide is not None:
@@ -95,7 +96,7 @@ class LogReader:
         return self._read(block) if block else []
 
     def flush(self) -> list[AnyEvent]:
-        """The end of the stream: the unfinished line, and what families kept."""
+        """Events at the end of the stream: of the unfinished line, and of what families kept."""
         events = self.feed(self._decide(self._head)) if self._head else []
         events += self._wide_lines(self._wide.rest()) if self._wide else self._read(self._buffer.rest())
         for text, offset, parts in self._unwrapper.flush():
@@ -106,9 +107,9 @@ class LogReader:
         return events
 
     def flush_idle(self) -> list[AnyEvent]:
-        """What is reported of a stream that is quiet for a moment: a failure at its end waits for no further line.
+        """Events of what is kept, once the stream is quiet: a failure at its end need not wait for another line.
 
-        Should its message go on after all, those lines stand for themselves.
+        If its message goes on after all, those lines are read by themselves.
         """
         events: list[AnyEvent] = []
         for text, offset, parts in self._unwrapper.flush():
@@ -121,12 +122,12 @@ class LogReader:
 
     @property
     def pending(self) -> str:
-        """The unfinished last line, safe to show: a compiler's dots stand there for minutes."""
+        """The unfinished last line, safe to show: a compiler's dots stay without a line end for minutes."""
         rest = self._wide.peek() if self._wide else (self._head or b"") + self._buffer.peek()
         return escapes.visible(escapes.strip_ansi(rest[-4096:].decode("utf-8", "replace")))
 
     def _begin(self, data: bytes) -> bytes:
-        """What is there to read, once the first bytes have told how they are encoded."""
+        """The bytes to read; none until there are enough to determine the encoding."""
         head = (self._head or b"") + data
         if wide.undecided(head):
             self._head = head
@@ -139,7 +140,7 @@ class LogReader:
         return head
 
     def _wide_lines(self, lines: list[tuple[bytes, int]]) -> list[AnyEvent]:
-        """Events of lines that were not UTF-8, with the places they have in their file."""
+        """Events of lines of a log in UTF-16, each given with its offset in the stream."""
         events: list[AnyEvent] = []
         for line, offset in lines:
             self.tally.measure(line)
@@ -149,7 +150,7 @@ class LogReader:
         return events
 
     def _read(self, block: bytes) -> list[AnyEvent]:
-        """Lines of a block that begins where a line (or a piece of a long one) begins."""
+        """Events of a block that begins where a line (or a piece of a long one) begins."""
         self.tally.measure(block)
         events = self._walk(block, self._keywords(block))
         self._passed(block)
@@ -158,7 +159,7 @@ class LogReader:
     def _keywords(self, block: bytes) -> list[int]:
         """Where the keywords of a block end, in order."""
         ends = keyword_ends(_SEARCH, block)
-        # The keyword of dots begins with the line end before them, which belongs to the block before.
+        # The keyword of dots begins with the line end before them, which belongs to the previous block.
         return [1, *ends] if block[:1] == b"." else ends
 
     def _walk(self, block: bytes, keywords: list[int]) -> list[AnyEvent]:
@@ -174,7 +175,7 @@ class LogReader:
         return events
 
     def _passed(self, block: bytes) -> None:
-        """Go on behind a block."""
+        """Move on to the end of a block."""
         if (last := block.rfind(b"\n")) >= 0:
             self._line_start = self._offset + last + 1
         self._offset += len(block)
@@ -196,7 +197,7 @@ class LogReader:
         return end + 1
 
     def _learned(self, raw: bytes, offset: int) -> list[AnyEvent]:
-        """Events of a line outside anything begun, which is remembered."""
+        """Events of a line that came while nothing spans lines; remembers it if nothing begins with it either."""
         known = self.tally.known
         events = self._text(raw, offset)
         if not self.spanning:
@@ -213,7 +214,7 @@ class LogReader:
         return events
 
     def _whole(self, text: str, offset: int, parts: int) -> list[AnyEvent]:
-        """Events of a line that came in so many parts."""
+        """Events of a whole line, which came in `parts` physical lines."""
         events: list[AnyEvent] = []
         claimed = False
         bits = families.families_in(text)
@@ -240,14 +241,14 @@ class LogReader:
         return found
 
     def _record(self, record: base.Record, bits: int) -> list[AnyEvent] | None:
-        """Events of a record, and of what it ends; None if nobody knows it."""
+        """Events of a record, and of what it ends; None if no family knows it."""
         self.tally.add_record(record)
         self.tally.scan_text(record.text)
         ended = [event for family in self._open for event in family.ended_by(record)] if self._open else []
         codes = error_codes(record)
         asked = self._asked(record.shape, bits)
         made = _offer(record, asked)
-        if self._open or any(family.open for family in asked):  # one may begin something and leave the line to others
+        if self._open or any(family.open for family in asked):  # it may begin something, and leave the line to others
             self._open = [family for family in self._families if family.open]
         if made is None and not codes:
             return ended or None
@@ -288,5 +289,5 @@ def keyword_ends(search: ahocorasick_rs.BytesAhoCorasick, block: bytes) -> list[
 
 
 def line_of(block: bytes, position: int, keyword: int) -> int:
-    """Where the line begins that holds the keyword ending at `keyword`, at or behind `position`."""
+    """Where the line begins that holds the keyword ending at `keyword`, but not before `position`."""
     return block.rfind(b"\n", position, keyword) + 1 or position

@@ -70,8 +70,8 @@ SUPPORT_FUNCTIONS = frozenset(
         "nrt_close",
     }
 )
-"""They print what support asks for, or that a program closes what it never opened, at level ERROR even where nothing
-failed; only `Failure:` says that it did."""
+"""Functions that print what the vendor's support asks for, or that a program closes what it never opened, at level
+ERROR even where nothing failed; only a text that begins with `Failure:` reports that something did."""
 _TABLE = "log_dev_mem_usage_table"
 """The function that prints a table: from its line on, rows are this thread's."""
 
@@ -87,11 +87,11 @@ class RuntimeLines:
         self._reports: dict[_Key, Exhaustion | NeffMemory] = {}
         """By process and thread, the oldest first."""
         self._others: dict[_Key, int] = {}
-        """How many lines came since that were not its own."""
+        """By report, how many lines that are not its own came since it began."""
         self._writing: dict[int | None, _Key] = {}
         """By rank: whose report the lines without a header belong to."""
         self._last: _Key = (None, None)
-        """The same for lines that do not say their rank."""
+        """The same for lines that do not show their rank."""
         self._asked: dict[_Key, tuple[Record, int]] = {}
         """Allocations that failed and were not yet reported in full, by process and thread."""
 
@@ -133,11 +133,11 @@ class RuntimeLines:
         return []
 
     def flush_idle(self) -> list[AnyEvent]:
-        """The reports being read: what has not come of their breakdowns will not come."""
+        """Events of the reports being read, as far as their breakdowns have come: the rest will not come."""
         return [event for key in list(self._reports) for event in self._close(key)]
 
     def flush(self) -> list[AnyEvent]:
-        """The reports being read, and allocations that were never reported in full."""
+        """Events of the reports being read, and of allocations that were never reported in full."""
         return self.flush_idle() + self._settle(None)
 
     def _headed(self, record: Record) -> list[AnyEvent]:
@@ -158,7 +158,7 @@ class RuntimeLines:
         return [*ended, event, *_advice(record, event), *self._memory(record, key)]
 
     def _ended_by_own(self, key: _Key, record: Record) -> list[AnyEvent]:
-        """The report of this thread, if it has gone on behind its breakdown."""
+        """Events of this thread's report, if the thread has gone on to something else after the breakdown."""
         report = self._reports.get(key)
         if report is None or not report.begun or _about_memory(record.text):
             return []
@@ -169,7 +169,7 @@ class RuntimeLines:
         return self._last if record.rank is None else self._writing.get(record.rank, self._last)
 
     def _open(self, key: _Key, report: Exhaustion | NeffMemory, rank: int | None = None) -> list[AnyEvent]:
-        """Begin a report; events of the one that it takes the place of."""
+        """Begin a report; returns the events of the one that it replaces."""
         events = self._close(key)
         if len(self._reports) >= _MOST_REPORTS:
             events += self._close(next(iter(self._reports)))
@@ -217,7 +217,7 @@ class RuntimeLines:
         return events
 
     def _memory(self, record: Record, key: _Key) -> list[AnyEvent]:
-        """What a record says about an allocation that failed."""
+        """Events of what a record says about an allocation that failed."""
         asked = _ASKED.search(record.text)
         if asked:
             if len(self._asked) < _MOST_ASKED:
@@ -248,7 +248,7 @@ class RuntimeLines:
         return report.events() if report is not None else []
 
     def _settle(self, pid: int | None) -> list[AnyEvent]:
-        """Failed allocations of a process (or of all) whose report did not come."""
+        """Events of failed allocations of a process (or of all) whose report did not come."""
         events: list[AnyEvent] = []
         for key in [key for key in self._asked if pid is None or key[0] == pid]:
             record, size = self._asked.pop(key)
@@ -257,7 +257,7 @@ class RuntimeLines:
 
 
 def _advice(record: Record, event: RuntimeLogged) -> list[AnyEvent]:
-    """What the runtime recommends, or says of a device that did not come back."""
+    """The event for what the runtime recommends, or for a device that could not be reset."""
     found = _ADVICE.search(record.text)
     if found is None:
         return []
@@ -267,7 +267,7 @@ def _advice(record: Record, event: RuntimeLogged) -> list[AnyEvent]:
 
 
 def _about_memory(text: str) -> bool:
-    """Lines of the report itself, besides its breakdown."""
+    """Whether a line belongs to the report itself, outside its breakdown."""
     words = ("Failed to allocate", "Memory Utilization", "Aligned allocations", "memory alloc debug", "LNC size")
     return any(phrase in text for phrase in words)
 

@@ -65,5 +65,5 @@ def name(code: int | None) -> str:
 
 
 def meaning(code: int | None) -> str:
-    """How to read it, "" where the name says all."""
+    """What a code means in practice, "" where its name says enough."""
     return _MEANINGS.get(code, "") if code is not None else ""

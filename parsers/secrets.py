@@ -1,8 +1,8 @@
-"""What looks like a secret, left out of what is recorded and shown: command lines and variables go into recordings,
-reports and pages, and people put tokens into both.
+"""Leaves out what looks like a secret: command lines and environment variables go into recordings, reports and pages,
+and people put tokens into both.
 
-Left out are values of options and variables that are named like secrets, tokens of well-known shapes, signatures in
-addresses, and logins before the `@` of an address. What has neither name nor shape of a secret is not found.
+Left out are the values of options and variables that are named like secrets, tokens in well-known formats, signatures
+in URLs, and credentials before the `@` of a URL. A secret with neither such a name nor such a format is not found.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def without_secrets(text: str) -> str:
-    """A text without what looks like a secret."""
+    """The text without what looks like a secret."""
     text = _DATABASE.sub(lambda found: masked(found[0]), text)
     text = _IN_QUERY.sub(rf"\1{LEFT_OUT}", without_secret(text))
     text = _SHAPES.sub(LEFT_OUT, _BEARER.sub(rf"\1 {LEFT_OUT}", text))

@@ -1,7 +1,7 @@
-"""What is in a log, counted: the keys of `neurontop tally --json`.
+"""Counts what is in a log: the keys of `neurontop tally --json`.
 
-Occurrences are counted, not lines, since two events can share a line. Counts come from the events, and module keys,
-roots and versions from the text of every line looked at. Sets of distinct values are bounded like everything else.
+Occurrences are counted, not lines, since two events can share a line. Counts come from the events; module keys, roots
+and versions come from the text of every line that is looked at. Sets of distinct values are bounded.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _REMEMBERED = 4096
 _REMEMBERED_LENGTH = 2000
 """Characters: longer texts are looked at each time, so that what is remembered stays small."""
 _MOST = 100_000
-"""Distinct values kept per set; a log that holds more is not a log."""
+"""Distinct values kept per set; no real log holds more."""
 
 
 class Tally:
@@ -91,7 +91,7 @@ class Tally:
         self.malformed = 0
         self.unknown_samples: list[str] = []
         self.wants_samples = True
-        """Until enough unknown lines were kept as examples."""
+        """True until enough unknown lines were kept as examples."""
         self.counts: Counter[str] = Counter()
         self.tags: Counter[str] = Counter()
         self.first: float | None = None
@@ -113,7 +113,7 @@ class Tally:
         return max(0, self.lines - self.known)
 
     def measure(self, block: bytes) -> None:
-        """Size of the raw bytes."""
+        """Count the bytes, line ends and control sequences of a block."""
         self.bytes += len(block)
         self.lines += block.count(b"\n")
         if b"\r" in block:
@@ -122,14 +122,14 @@ class Tally:
             self.ansi_sequences += len(ANSI_COLOR.findall(block))
 
     def add_record(self, record: Record) -> None:
-        """A record's header."""
+        """Count a record by its header."""
         if record.shape is RUNTIME:
             self.runtime_lines += 1
         elif record.shape is WRAPPER:
             self.add_header(record.tag, record.header_pid, record.at)
 
     def add_header(self, tag: str, pid: int | None, at: float | None) -> None:
-        """A wrapper's header."""
+        """Count a wrapper's header."""
         self.tags[tag] += 1
         if pid is not None and pid not in self._pids:
             self._keep("pids", pid)
@@ -143,7 +143,7 @@ class Tally:
             self.durations.add_header(pid, at)
 
     def scan_text(self, text: str) -> None:
-        """Keys, roots and versions in the text of a record, wherever they stand; the same text only once."""
+        """Collect module keys, roots and versions from the text of a record, unless the same text came recently."""
         if text in self._looked_at:
             return
         if len(self._looked_at) >= _REMEMBERED:
@@ -163,7 +163,8 @@ class Tally:
                 self._keep("exit_status_in_tracebacks", int(status))
 
     def add_line(self, text: str, known: int) -> None:
-        """How many lines this text came in, if it was known; some of the others are kept for people to look at."""
+        """Count the lines of a text that some family knows (`known`: how many; 0 if none does, which may be kept as a
+        sample)."""
         if known:
             self.known += known
         elif self.wants_samples and text.strip():
@@ -186,7 +187,7 @@ class Tally:
             self.durations.add(event)
 
     def span(self, first: float | None, last: float | None, pids: Iterable[int]) -> None:
-        """Stamps and processes of headers that were counted elsewhere."""
+        """Take over the timestamps and processes of headers that were counted elsewhere."""
         stamps = [stamp for stamp in (self.first, self.last, first, last) if stamp is not None]
         if stamps:
             self.first, self.last = min(stamps), max(stamps)
@@ -194,7 +195,7 @@ class Tally:
             self._keep("pids", pid)
 
     def merge(self, other: Tally, times: int) -> None:
-        """Add what another tally counted of one line, that many times; its stamp and process do not count."""
+        """Add what another tally counted of one line, that many times, without its timestamp and process."""
         self.known += other.known * times
         for counter, values in ((self.counts, other.counts), (self.tags, other.tags)):
             for name, count in values.items():
@@ -336,8 +337,8 @@ _ADDERS: dict[type, Callable[[Tally, Any], None]] = {
 
 _Handling = tuple[str | None, str | None, Callable[[Tally, Any], None] | None, bool, bool]
 _HANDLING: dict[type, _Handling] = {}
-"""By the kind of event: the count and the set of modules that it adds to, what else is done with it, whether durations
-hang on it, whether it is a compile's; filled when a kind is first met."""
+"""By type of event: the count and the set of modules that it adds to, what else is done with it, whether durations
+depend on it, whether it is a CompileLogEvent. An entry is made when its type first comes."""
 
 
 def _handling(kind: type) -> _Handling:

@@ -1,5 +1,7 @@
-"""Clocks of the log families, as seconds since the epoch. The SDK prints no zone; hosts that could be checked ran UTC.
-Log services of containers may print one behind their stamp, and it is heeded.
+"""Reads the timestamps of the log families as seconds since the epoch.
+
+The SDK prints no time zone, so UTC is assumed: every host that could be checked ran on it. A container's log service
+may print a zone after its timestamp, which then counts.
 
 The traps, checked against thousands of public lines: the wrapper's six digits and the collectives' four are
 milliseconds padded with zeros; the runtime's six are real microseconds.
@@ -16,23 +18,23 @@ _STAMP = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?([+-](?:0\d|1[
 GENERIC = late_pattern(_STAMP)
 """An ISO-like stamp anywhere: for lines of a generation that is not known yet."""
 _LEADING = late_pattern(r"(?:.{0,60}?(?:[\]):|>\[]|\b[A-Z]{1,8})\s*)?[\[(<]?" + _STAMP)
-"""The stamp of a logger: behind nothing but prefixes in brackets and a level, not in a sentence."""
+"""A logger's timestamp: only prefixes in brackets and a level may come before it, so that one in a sentence fails."""
 _NO_YEAR = late_pattern(
     r".{0,90}?\b(?:INFO|WARNING|ERROR|DEBUG|CRITICAL) (\d\d-\d\d) (\d\d:\d\d:\d\d) \[[\w./-]{1,120}:\d{1,6}\]"
 )
-"""vLLM's stamp, `INFO 07-30 00:48:12 [file.py:1307]`: behind nothing but who printed it."""
+"""vLLM's timestamp, `INFO 07-30 00:48:12 [file.py:1307]`, which has no year: only who printed it may come before it."""
 LONGEST = 100
-"""A line whose logger stamps it has the stamp in so many bytes: prefixes of launchers stand in front."""
+"""Bytes at the start of a line in which its logger's timestamp lies, if it has one: launchers put prefixes in front."""
 _DAY = 86400.0
 HALF_YEAR = 182 * _DAY
-"""No log is taken to be longer: so far behind a whole stamp those without a year may be."""
+"""Seconds. No log is assumed to span more, so a timestamp without a year is at most this much later than a full one."""
 _TWELVE_HOURS = late_pattern(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d) ([AP]M)")
 _MONTHS = {name: f"{number:02d}" for number, name in enumerate(
     ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)}  # fmt: skip
 
 
 def whole_seconds(date: str, clock: str) -> float | None:
-    """`2026-07-29`, `17:19:00` → seconds; None where no calendar has such a day or time."""
+    """`2026-07-29`, `17:19:00` → seconds since the epoch; None where there is no such date or time."""
     day = _midnight(date)
     hour, minute, second = int(clock[:2]), int(clock[3:5]), int(clock[6:8])
     if day is None or hour > 23 or minute > 59 or second > 59:
@@ -49,15 +51,15 @@ def _midnight(date: str) -> float | None:
 
 
 def wrapper(date: str, clock: str, digits: str) -> float | None:
-    """The compile wrapper's stamp: the last six digits are milliseconds, unless they are too many for that."""
+    """The compile wrapper's timestamp: its last six digits are milliseconds if below 1,000, else microseconds."""
     value = int(digits)
     return _plus(whole_seconds(date, clock), value / 1000 if value < 1000 else value / 1_000_000)
 
 
 def plain_wrapper(minute: bytes, second: bytes, millisecond: bytes) -> float | None:
-    """As `wrapper`, of a stamp whose digits are milliseconds: `2026-07-29 17:19`, `00` to `59`, `000` to `999`.
+    """As `wrapper`, but faster, for digits that are milliseconds: `2026-07-29 17:19`, `00` to `59`, `000` to `999`.
 
-    A log has many lines of the same minute, and one division of whole milliseconds needs no rounding.
+    A log has many lines of the same minute, so minutes are cached; dividing whole milliseconds needs no rounding.
     """
     begin = _milliseconds(minute)
     return None if begin is None else (begin + int(second + millisecond)) / 1000
@@ -71,12 +73,12 @@ def _milliseconds(minute: bytes) -> float | None:
 
 
 def microseconds(date: str, clock: str, digits: str) -> float | None:
-    """A stamp whose six digits are what they look like (XLA's C++ lines)."""
+    """A timestamp whose six digits are microseconds (XLA's C++ lines)."""
     return _plus(whole_seconds(date, clock), int(digits) / 1_000_000)
 
 
 def runtime(date: str, clock: str, digits: str | None) -> float | None:
-    """`2026-Jul-29` with six digits (microseconds), four (milliseconds), or none."""
+    """The runtime's timestamp: `2026-Jul-29`, a time, and six digits (microseconds), four (milliseconds) or none."""
     month = _MONTHS.get(date[5:8])
     if month is None:
         return None
@@ -92,9 +94,9 @@ def generic(text: str) -> float | None:
 
 
 def leading(text: str, until: float | None = None) -> float | None:
-    """The stamp that a logger put in front: `2026-07-29 17:19:00,123 - INFO - …`, `[NeMo I 2026-07-29 17:19:00 …`.
+    """The timestamp at the start of a line: `2026-07-29 17:19:00,123 - INFO - …`, `[NeMo I 2026-07-29 17:19:00 …`.
 
-    `until`: no line is younger (by more than a day, for zones). With it stamps without a year are read, too.
+    `until`: no line is newer, give or take a day for time zones. With it, timestamps without a year are read too.
     """
     found = _LEADING.match(text) if "20" in text[:80] else None
     if found is not None:
@@ -107,15 +109,17 @@ def leading(text: str, until: float | None = None) -> float | None:
 
 
 def written_before(head: str, changed: float) -> float:
-    """`until` of `leading`, for a log that begins so and was last changed then: its first whole stamp knows better than
-    its file, which may have been copied."""
+    """`until` for `leading`, in a log that begins with `head` and was last changed at `changed`.
+
+    The first full timestamp in the log counts more than the time of its file, which may have been copied.
+    """
     found = GENERIC.search(head)
     whole = _fractional(*found.groups()) if found is not None else None
     return whole + HALF_YEAR if whole is not None else changed
 
 
 def _of_newest_year(day: str, clock: str, until: float) -> float | None:
-    """The newest moment of this day and time that is not behind `until`; a leap day may be seven years before."""
+    """The newest moment of this day and time up to a day after `until`; a leap day may be eight years back."""
     newest = datetime.fromtimestamp(until, UTC).year
     moments = (whole_seconds(f"{year}-{day}", clock) for year in range(newest + 1, newest - 9, -1))
     return next((moment for moment in moments if moment is not None and moment <= until + _DAY), None)
@@ -136,7 +140,7 @@ def _fractional(date: str, clock: str, digits: str | None, zone: str | None) -> 
 
 
 def _ahead(zone: str | None) -> float:
-    """`+02:00`, `-0330` → seconds that its clocks are ahead of UTC."""
+    """`+02:00`, `-0330` → seconds by which clocks in this zone are ahead of UTC."""
     if not zone:
         return 0.0
     seconds = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60

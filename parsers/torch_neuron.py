@@ -2,12 +2,12 @@
 
     [Neuron] [LEVEL] [<file>.cpp:<line>] <text> <name>= <value> …
 
-Behind PyTorch's `[W721 09:54:58.837126036 NeuronLogging.h:103] Warning: ` whatever the level, with ANSI colors, Ray's
-prefix, and now and then twice in one line. Locks and failures come at every log level; lookups and compiles only at
+That follows PyTorch's `[W721 09:54:58.837126036 NeuronLogging.h:103] Warning: ` whatever the level, with ANSI colors,
+Ray's prefix, and sometimes twice in one line. Locks and failures come at every log level; lookups and compiles only at
 TORCH_NEURONX_LOG_LEVEL=3, where one hit is reported by up to three lines and one failure by up to three more.
 
 A graph has two names: its id, and the key of its artifact in the cache (32 hex digits, also the lock's name). Lines
-that hold both teach which belong together; events carry the cache's key as soon as it is known.
+that hold both show which belong together; events carry the cache's key as soon as it is known.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _MESSAGE = late_pattern(r'error message="?(COMPILATION FAILED:.*|NRT EXECUTION F
 _FAILED = late_pattern(r"COMPILATION FAILED:\s*")
 _GRAPH_OF_FAILURE = late_pattern(r"neff cache key=\s*(\S{1,400})")
 _OTHERS = late_pattern(r"Note: |python stack trace=|Traceback \(|During handling|The above exception|\[rank\d")
-"""Lines behind a failure that are no part of its message."""
+"""Lines after a failure that are no part of its message."""
 _MOST_MESSAGE_LINES = 8
 _MOST_BETWEEN = 200
 """Lines of other processes between a failure and the name of its graph."""
@@ -113,7 +113,7 @@ class TorchNeuronLines:
         self._keys: dict[str, str] = {}
         """Graph's id → its key in the cache."""
         self._reported_by: dict[tuple[Worker, str], frozenset[str]] = {}
-        """What was reported of a lookup: by which of the lines that report the same."""
+        """By lookup and outcome, the phrases of the lines that have reported it: several lines report the same."""
         self._failed: dict[tuple[Worker, str], None] = {}
         """Failures reported: the log, the exception and what quotes it are one failure."""
         self._served: dict[tuple[Worker, str], None] = {}
@@ -121,7 +121,7 @@ class TorchNeuronLines:
         self._gauges: dict[str, float] = {}
         """Seconds that vLLM-Neuron's gauge showed last, by its labels."""
         self._waits: dict[tuple[Worker, str], float] = {}
-        """Seconds of a wait that goes on, told or not."""
+        """Seconds of each wait that goes on, reported or not."""
 
     @property
     def open(self) -> bool:
@@ -154,7 +154,7 @@ class TorchNeuronLines:
         return self._compiled(record) or self._gauged(record) or self._bare(record)
 
     def flush_idle(self) -> list[AnyEvent]:
-        """The failure: a person waits for it."""
+        """The failure, which should be shown without waiting for its graph."""
         return self.flush()
 
     def flush(self) -> list[AnyEvent]:
@@ -184,7 +184,7 @@ class TorchNeuronLines:
         return []
 
     def _raised(self, record: Record) -> list[AnyEvent] | None:
-        """An exception of the back end. Its first line is left to whoever follows tracebacks, too."""
+        """An exception of the back end. Its first line is also left to the family that reads tracebacks."""
         found = _MESSAGE.search(record.text)
         record.stands_alone = False
         if found is not None and found[1].startswith("NRT"):
@@ -228,7 +228,7 @@ class TorchNeuronLines:
         bucket, value = labels.get("bucket_name", ""), _number(found[2])
         before = self._gauges.get(found[1], 0.0)
         _remember(self._gauges, found[1], value)
-        added = value - before if value >= before else value  # a smaller value is a server that was started anew
+        added = value - before if value >= before else value  # a smaller value: the server was restarted
         stage = clip(f"{bucket or 'graphs'} (vLLM, compiled or loaded)")
         return [CompilerStageFinished(**common(record), stage=stage, seconds=added)] if added else []
 
@@ -254,7 +254,7 @@ class TorchNeuronLines:
         ]
 
     def _bare(self, record: Record) -> list[AnyEvent] | None:
-        """The same words without their mark, where a file of the back end's own was cut to its text."""
+        """A message without the mark in front of it, as in excerpts from the back end's own log file."""
         line = _line(record, record.level, record.text, "")
         if not any(_KEY.match(value) or _GRAPH.match(value) or _LOCK.search(value) for value in line.values.values()):
             return None
@@ -274,7 +274,7 @@ class TorchNeuronLines:
         return []
 
     def _learn(self, line: _Line) -> None:
-        """Which key belongs to which graph, where a line reports both."""
+        """Note which key belongs to which graph, where a line reports both."""
         graph = line.values.get("cache_key") or line.values.get("key")
         lock = _LOCK.search(line.values.get("lock_path", ""))
         key = line.values.get("persistent_key") or (lock[1] if lock else None)
@@ -329,7 +329,7 @@ class TorchNeuronLines:
             yield self._waited(line, path, waited / 60.0)
 
     def _broken(self, line: _Line) -> Iterator[AnyEvent]:
-        """The end of a wait in vain: the lock file is removed, whoever held it, and the graph is compiled again."""
+        """A wait that timed out: the lock file is removed, whoever held it, and the graph is compiled again."""
         path = line.values.get("path", "")
         self._waits.pop((line.worker, path), None)
         seconds = line.values.get("elapsed_seconds")
@@ -368,7 +368,7 @@ class TorchNeuronLines:
         }
 
     def _is_new(self, line: _Line, answer: str, graph: str | None, key: str | None) -> bool:
-        """Whether this lookup was not reported by another of the lines that report the same."""
+        """Whether this lookup was not yet reported by another of the lines that report the same one."""
         wording = next(phrase for phrase, _ in _READERS if phrase in line.text)
         names = [name for name in (key, graph) if name]
         if not names:
@@ -399,7 +399,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     ("IR compilation complete", TorchNeuronLines._completed),
     ("Compilation error cache_key=", TorchNeuronLines._error),
 )
-"""The words of each line, and its reader; the first that is in a text reads it."""
+"""The phrase of each kind of line, and its reader; the first phrase that a text holds decides."""
 
 
 def _lines(record: Record) -> list[_Line]:

@@ -1,14 +1,14 @@
-"""PyTorch's structured trace → events. Pure: the same bytes give the same events, however they were cut.
+"""Turns PyTorch's structured trace into events. Pure: the same bytes give the same events, in whatever portions.
 
 One file per process (`dedicated_log_torch_trace_[rank_N_]<random>.log`), made of records:
 
     V0401 12:00:00.123000 4711 torch/_dynamo/utils.py:2350] {"<kind>": …, "frame_id": 0, …, "has_payload": "<md5>"}
     <tab>the payload, any number of lines, each behind a tab
 
-Long texts are interned: `{"str": [text, number]}`. The format promises nothing, and new kinds come with each version:
-what is not known is passed over, what is broken is one LineMalformed and costs only its own record. The clock in the
-header has neither year nor zone; both come from phase records, which carry microseconds since the epoch. What stands
-before the first of them has no time.
+Long texts are interned: `{"str": [text, number]}`. The format is not stable, and each version brings new kinds: unknown
+ones are ignored, and a broken record gives one LineMalformed and affects no other. The timestamp in the header has
+neither year nor zone; both come from phase records, which carry microseconds since the epoch. Records before the first
+of them have no time.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from neuron_top.parsers.timestamps import HALF_YEAR
 FAMILY = "torch trace"
 _FILE_RANK = late_pattern(r"rank_(\d{1,9})_")
 LINE_BYTES = 4 << 20
-"""A longer line is given up: PyTorch cuts payloads into lines."""
+"""Of a longer line only the beginning is read: PyTorch splits payloads into lines."""
 PAYLOAD_BYTES = 8 << 20
-"""More of one payload is not kept; what stands further back is not read."""
+"""How much of one payload is kept; the rest is not read."""
 PHASES = frozenset((
     "dynamo", "entire_frame_compile", "entire_backward_compile", "bytecode_tracing", "backend_compile", "build_guards",
     "create_aot_dispatcher_function", "aot_collect_metadata", "aot_trace_joint_graph", "inductor_compile",
@@ -89,7 +89,7 @@ class _Record:
 
     def __init__(self, kind: str, fields: dict[str, Any], clock: float, pid: int, offset: int) -> None:
         self.kind, self.fields, self.clock, self.pid, self.offset = kind, fields, clock, pid, offset
-        """`clock`: the header's, read as UTC of 1972, a leap year."""
+        """`clock`: the header's timestamp, read as UTC of 1972, a leap year."""
         self.at: float | None = None
         self.payload: list[bytes] = []
         self.size = 0
@@ -117,7 +117,7 @@ class _Record:
 
 
 class TorchTraceReader:
-    """Reads one process's trace. `source` becomes its events' own; `rank` is that of records which name none."""
+    """Reads one process's trace. `source` becomes that of its events; `rank` is for records that name none."""
 
     def __init__(self, source: str, rank: int | None = None) -> None:
         self.source, self.rank = source, rank
@@ -134,7 +134,7 @@ class TorchTraceReader:
 
     @classmethod
     def of_file(cls, path: str) -> TorchTraceReader:
-        """A reader for the file at `path`, whose name reports the rank."""
+        """A reader for the file at `path`, whose name may hold the rank."""
         rank = _FILE_RANK.search(path.rpartition("/")[2])
         return cls(f"torch-trace:{path}", int(rank[1]) if rank else None)
 
@@ -143,14 +143,14 @@ class TorchTraceReader:
         return [event for line, offset in self._split(self._lines.take(data)) for event in self._line(line, offset)]
 
     def flush(self) -> list[AnyEvent]:
-        """The end of the file: the unfinished line and the last record."""
+        """Events at the end of the file: of the unfinished line and the last record."""
         events = [
             event for line, offset in self._split(self._lines.rest() + b"\n") for event in self._line(line, offset)
         ]
         return [*events, *self._close()]
 
     def _split(self, block: bytes) -> Iterator[tuple[bytes, int]]:
-        """Whole lines with their offsets; of one that is too long only its beginning."""
+        """The lines of a block with their offsets; of one that is too long only the beginning."""
         position = 0
         while position < len(block):
             end = block.find(b"\n", position)
@@ -250,7 +250,7 @@ class TorchTraceReader:
         return [] if found is None else [self._asked(record, _CACHES[found[1]], TorchCacheOutcome(found[2]))]
 
     def _asked(self, record: _Record, cache: TorchCache, outcome: TorchCacheOutcome) -> TorchCacheLookedUp:
-        """Keys first, components after: a payload that was cut still has its key."""
+        """The event of a lookup. The key comes first in the payload, so one that was cut still has it."""
         about: dict[str, Any] = {}
         if not record.cut:
             about = record.json()
@@ -277,7 +277,7 @@ class TorchTraceReader:
         return FrameCompileBegan(**self._common(record), function=name, file=file, line=_whole(frame.get("line")))
 
     def _phase(self, record: _Record) -> list[AnyEvent]:
-        """A phase begins, ends, or a moment is marked; also the source of the header's year and zone."""
+        """Events of a phase that begins or ends. Its clock also shows the year and zone of the headers."""
         if record.cut:
             return []
         about = record.json()
@@ -304,7 +304,7 @@ class TorchTraceReader:
         return [CompilePhaseEnded(**common, phase=name, seconds=max(0.0, moment - begun.pop()) / 1e6)]
 
     def _common(self, record: _Record, about: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Fields of every event. What a record says of itself goes before the context it was written in."""
+        """Fields of every event. What a record says of itself takes precedence over the context it was written in."""
         fields = record.fields
         rank = _whole(fields.get("rank", self.rank))
         named_value = (about or {}).get("compile_id")
@@ -342,7 +342,7 @@ def _compiled(about: dict[str, Any], common: dict[str, Any]) -> FrameCompiled:
 
 
 def _asked_elsewhere(about: dict[str, Any], common: dict[str, Any]) -> Iterator[TorchCacheLookedUp]:
-    """Lookups in the remote caches, which only the sums of a compile report, with the keys where it names them."""
+    """Lookups in the remote caches, which only the totals of a compile report, with the keys where they name them."""
     for prefix, cache in _REMOTE.items():
         for outcome in (TorchCacheOutcome.HIT, TorchCacheOutcome.MISS):
             named_value = about.get(f"{prefix}_{outcome}_keys") or ""
@@ -353,14 +353,14 @@ def _asked_elsewhere(about: dict[str, Any], common: dict[str, Any]) -> Iterator[
 
 
 def _clock(found: re.Match[bytes]) -> float:
-    """The header's clock, read as UTC of 1972, a leap year."""
+    """The header's timestamp, read as UTC of 1972, a leap year."""
     month, day, hour, minute, second = (int(found[index]) for index in range(1, 6))
     moment = datetime(1972, month, day, hour, minute, min(second, 59), tzinfo=UTC).timestamp()
     return moment + int(found[6].ljust(6, b"0")) / 1e6
 
 
 def _nearest(clock: float, moment: float) -> float:
-    """A header's clock in the year in which it comes nearest to this moment."""
+    """A header's timestamp in the year in which it comes nearest to this moment."""
     local = datetime.fromtimestamp(clock, UTC)
     now = datetime.fromtimestamp(moment, UTC).year
     leap_day = (local.month, local.day) == (2, 29)
@@ -379,7 +379,7 @@ def _compile_id(fields: dict[str, object]) -> str:
 
 
 def _detail(text: str, start: int) -> str:
-    """The sentence behind the general one: `Failed to trace builtin operator: Dynamo does not know how to …`."""
+    """The first line and its explanation: `Failed to trace builtin operator: Dynamo does not know how to …`."""
     rest = [line.strip() for line in text[start : start + 4000].strip().split("\n")]
     explanation = next((line.partition(":")[2].strip() for line in rest if line.startswith("Explanation:")), "")
     said = _REASON.search(text)
@@ -388,7 +388,7 @@ def _detail(text: str, start: int) -> str:
 
 
 def _reasons(text: str) -> tuple[str, ...]:
-    """A line each, or a JSON list of texts; at most twenty."""
+    """The reasons in a payload: one per line, or a JSON list of texts; at most twenty."""
     try:
         listed = msgspec.json.decode(text.encode())
     except MALFORMED:

@@ -1,7 +1,7 @@
 """What training and serving programs print about their progress: facts of the run and steps.
 
-Only what a line says is taken: a number that is not there stays unknown. Under a trial run of the parallel compile
-these numbers are fake; that is for the run to know, not for a line.
+Only what a line says is taken: a number that is not there stays unknown. During a trial run of the parallel compile
+these numbers are meaningless; the run knows that, this parser does not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ITEM = late_pattern(
     rf"'([\w/. -]{{1,60}})': (?:'|np\.float\d\d\(|tensor\()?({_FLOAT})(?:['\)]|, device='[\w:]{{1,20}}'\))?(?=[,}}\s])"
 )
 _NAMED_NUMBER = rb"'[\w/. -]{1,60}': (?!-0[,}])-?\d{1,15}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?"
-"""As JSON writes a number too; a zero with a sign and no point would lose it there."""
+"""A number that is JSON as well; `-0` is left out, as it would lose its sign there."""
 _NUMBERS = late_pattern(rb"\{%b(?:, %b){0,60}\}" % (_NAMED_NUMBER, _NAMED_NUMBER))
 _decode_numbers = msgspec.json.Decoder(dict[str, float]).decode
 _BAR = late_pattern(
@@ -73,7 +73,7 @@ _THROUGHPUT = late_pattern(
 )
 _CHECKPOINT = late_pattern(r"checkpoint|ckpt", re.IGNORECASE)
 _PREFIX = late_pattern(r"^(?:\s{0,9}\[[^\]]{0,200}\]){1,4}")
-"""Stamps and places of source lines in brackets, which may name a file `checkpoint.py`."""
+"""Timestamps and source locations in brackets, which may name a file `checkpoint.py`."""
 _SAVE = late_pattern(r"\b(?:saving|saved|writing|wrote|written|storing|stored)\b", re.IGNORECASE)
 _WRITTEN = late_pattern(r"\b(?:saved|wrote|written|stored|completed?|finished|done|successfully)\b", re.IGNORECASE)
 _BEGUN = late_pattern(r"\b(?:began|begins?|start(?:s|ed|ing)?)\b", re.IGNORECASE)
@@ -90,14 +90,14 @@ _NO_SAVE = late_pattern(
     r"(?:gradient|activation|grad)[ _]checkpoint\w{0,4})\b",
     re.IGNORECASE,
 )
-"""What makes the line speak of a plan, a failure or something else than a checkpoint that is saved now."""
+"""Words that show that a line is about a plan, a failure or anything else than a checkpoint that is being saved."""
 
 
 class Training:
     """Reads these lines; remembers whether a banner's facts may follow, and which progress bar is the training's.
 
-    An evaluation has a bar of its own, as unnamed as the training's. A loss shows that the bar before it is training;
-    a shorter one without a loss is then none.
+    An evaluation has a bar of its own, as unnamed as the training's. A loss shows that the bar before it is the
+    training's; a shorter bar without a loss is then an evaluation's.
     """
 
     name = NAME
@@ -111,7 +111,7 @@ class Training:
 
     @property
     def open(self) -> bool:
-        """True behind `***** Running training *****`."""
+        """True in the lines after `***** Running training *****`."""
         return self._facts_left > 0
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
@@ -149,11 +149,11 @@ class Training:
         return saved or None
 
     def _of_training(self, events: list[AnyEvent]) -> list[AnyEvent]:
-        """Without steps of an evaluation."""
+        """The events without steps of an evaluation."""
         return [event for event in events if not (isinstance(event, StepReported) and self.evaluates(event))]
 
     def evaluates(self, step: StepReported) -> bool:
-        """Whether this step, the next of the log, is an evaluation's, as far as the bars before it tell."""
+        """Note this step, the next of the log; whether it is an evaluation's, as far as the bars before it show."""
         self._last_bar = step.total_steps if step.total_steps is not None else self._last_bar
         if step.loss is not None:
             self._training_bar = self._last_bar
@@ -163,7 +163,8 @@ class Training:
 
 
 def _checkpoint(record: Record) -> list[AnyEvent]:
-    """A line that says, with a verb, that a checkpoint is being saved or was saved; plans and failures are none."""
+    """The event of a line that says, with a verb, that a checkpoint is being saved or was saved; not of a plan or a
+    failure."""
     if "ckp" not in record.text.lower() or not _CHECKPOINT.search(record.text):  # most lines need no pattern
         return []
     text = _PREFIX.sub("", record.text[:1000])
@@ -185,7 +186,7 @@ def _checkpoint(record: Record) -> list[AnyEvent]:
 
 
 def _dictionary(record: Record) -> list[AnyEvent] | None:
-    """The Hugging Face trainer's dictionaries: a step if there is a loss, else facts at the end."""
+    """The Hugging Face trainer's dictionaries: a step if there is a loss, else the facts at the end."""
     begin = record.text.find("{'")
     found = _DICT.match(record.text, begin) if begin >= 0 else None
     if found is None or record.text[:begin].rstrip().endswith(("=", ":")):  # part of another object's text
@@ -199,7 +200,7 @@ def _dictionary(record: Record) -> list[AnyEvent] | None:
 
 
 def step_of(numbers: Mapping[str, float], where: dict[str, Any]) -> StepReported:
-    """The step that the trainer's dictionary tells, which has a loss; `where` are the fields of every log event."""
+    """The step in a trainer's dictionary, which must hold `loss`; `where` are the fields of every log event."""
     return StepReported(
         **where,
         loss=numbers["loss"],
@@ -223,7 +224,7 @@ def numbers_in(line: bytes) -> dict[str, float] | None:
 
 
 def _bar(record: Record) -> list[AnyEvent] | None:
-    """tqdm and the bars made with it; downloads and other chores have a name in front, and say nothing here."""
+    """tqdm's progress bars. Those of downloads and other chores have a name in front, and give no event."""
     if "%|" not in record.text:
         return None
     found = last = None
@@ -327,7 +328,7 @@ def _fact(record: Record, name: str, value: str) -> TrainingFactReported:
 
 
 def _number(text: str | None) -> float | None:
-    """A finite number; `nan` and `inf` stay what they are, since a diverged loss must be seen."""
+    """A number; `nan` and `inf` are kept, since a loss that diverged must be seen."""
     if text is None or text == "?":
         return None
     try:

@@ -1,8 +1,8 @@
-"""Logs in UTF-16, as PowerShell's `>` and some editors write them → lines of UTF-8, each with its place in the file.
+"""Reads logs in UTF-16, as PowerShell's `>` and some editors write them, as lines of UTF-8 with their offsets.
 
-The byte order mark decides, or zeros in every other byte at first. Places are bytes of the file, as for any other
-log, and a line begins behind the byte 0x0A: whoever cuts such a file into lines without knowing what it is finds the
-same places.
+UTF-16 is recognized by its byte order mark, or by zeros in every other byte at the beginning. Offsets are bytes of the
+file, as for any other log, and a line begins after the byte 0x0A, so that code which splits such a file into lines
+without knowing its encoding finds the same offsets.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from neuron_top.parsers.lines import LINE_LIMIT
 LITTLE, BIG = "utf-16-le", "utf-16-be"
 _MARKS = {b"\xff\xfe": LITTLE, b"\xfe\xff": BIG}
 _ENOUGH = 8
-"""Bytes at the beginning that report the encoding."""
+"""Bytes at the beginning that determine the encoding."""
 _MARK = "\ufeff"
 
 
 def undecided(head: bytes) -> bool:
-    """Whether more of the beginning is needed to say how it is encoded."""
+    """Whether more of the beginning is needed to determine the encoding."""
     if len(head) < 2:
         return True
     return len(head) < _ENOUGH and (head[:2] in _MARKS or b"\0" in head[:2])
@@ -49,14 +49,14 @@ def narrowed(line: bytes) -> bytes:
 
 
 class WideLines:
-    """Bytes in any portions → whole lines as UTF-8 with their line ends, and where each begins in the file."""
+    """Turns bytes in any portions into whole lines of UTF-8 with their line ends, and where each begins in the file."""
 
     def __init__(self, encoding: str) -> None:
         self._encoding = encoding
         self._line_end = "\n".encode(encoding)
         self._raw = b""
         self._position = 0
-        """Where that stands in the file."""
+        """Where `_raw` begins in the file."""
         self._start = 0
         """Where the unfinished line begins."""
         self._searched = 0
@@ -82,7 +82,7 @@ class WideLines:
         return lines
 
     def rest(self) -> list[tuple[bytes, int]]:
-        """The unfinished line, which the end of the stream finishes."""
+        """Take out the unfinished line, at the end of the stream."""
         raw, self._raw, self._searched = self._raw, b"", 0
         return [(_decoded(raw, self._encoding), self._start)] if raw else []
 

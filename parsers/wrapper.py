@@ -1,8 +1,8 @@
 """The compile wrapper and its cache, generations G0 to G3, and whatever of a later one still uses the same words.
 
 The words decide, not the header: a line of a generation that is not known yet is recognized by its phrase, with
-generation UNKNOWN. Only a fresh failure needs its ERROR header, because the same words are quoted by everybody who
-passes the failure on.
+generation UNKNOWN. Only a fresh failure needs its ERROR header, because every program that passes the failure on quotes
+the same words.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _GAVE_UP = late_pattern(r"(\S+)(?: after (\d{1,9}) retries)?")
 _ERROR_LEAD = late_pattern(r"\b(?:ERROR|CRITICAL|FATAL)\]?:?\s*(?:\|\|[A-Z_]{1,40}\|\|)?:?\s*$")
 
 _LEAD = 200
-"""Characters in front of a phrase that are looked at: bounded, since a line may hold thousands of phrases."""
+"""Characters before a phrase that are looked at: bounded, since a line may hold thousands of phrases."""
 
 _Event = AnyEvent | None
 
@@ -98,7 +98,7 @@ class WrapperLines:
         return other and not self._message.begun and not any(phrase in record.text for phrase in _FAILURES)
 
     def flush_idle(self) -> list[AnyEvent]:
-        """The failure: a person waits for it, and its message comes at once or not at all."""
+        """The failure, without waiting longer: its message comes at once or not at all."""
         return self.flush()
 
     def flush(self) -> list[AnyEvent]:
@@ -136,7 +136,7 @@ class WrapperLines:
         return events if claimed else None
 
     def _begin(self, failure: CachedFailureHit | CompileFailed, phrase: str, body: str) -> list[AnyEvent]:
-        """Keep the failure if its message follows, else give it at once."""
+        """Keep the failure if its message follows, else return it at once."""
         self._failure = failure
         self._message = MessageLines()
         self._message.begin(body if phrase != OLD_CACHED_FAILURE else "")
@@ -306,7 +306,7 @@ _READERS: dict[str, Callable[[Record, str, str], _Event]] = {
     EXIT_OK: _exited,
 }
 PHRASE = late_pattern("|".join(map(re.escape, _READERS)))
-"""What any generation says; each row of `_READERS` is one kind of line."""
+"""The phrases of all generations; each row of `_READERS` is one kind of line."""
 
 
 def _common(record: Record, before: str, generation: LogGeneration = LogGeneration.UNKNOWN) -> dict[str, Any]:
