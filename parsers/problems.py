@@ -15,7 +15,8 @@ from neuron_top.parsers.base import PLAIN, WRAPPER, XLA, Record, clip, common, m
 
 NAME = "problems"
 _EXCEPTION = late_pattern(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{1,80})(?:: (.*)|:?\s*)$", re.DOTALL)
-_FRAMES = 400
+_MOST_TRACEBACK_LINES = 400
+"""Lines after the heading of a traceback, others between them too, after which its exception is no longer expected."""
 _DEATH = late_pattern(r"failed \(exitcode: (-?\d{1,6})\) local_rank: (\d{1,6}) \(pid: (\d{1,10})\)")
 _RANK = late_pattern(r"\s+rank\s*: (\d{1,6})")
 _EXIT = late_pattern(r"\s+exitcode\s*: (-?\d{1,6}) \(pid: (\d{1,10})\)")
@@ -85,7 +86,7 @@ class Problems:
             return None
         if json_lines.HEADING in record.text:
             if len(self._frames) < 4096:
-                self._frames[record.rank] = _FRAMES
+                self._frames[record.rank] = _MOST_TRACEBACK_LINES
             return []
         if record.rank in self._frames:
             inside = self._traceback(record)
@@ -96,16 +97,14 @@ class Problems:
     def _traceback(self, record: Record) -> list[AnyEvent] | None:
         """A line inside a traceback: frames are indented, the exception is not."""
         text = record.text
+        is_frame = text[:1].isspace() or not text.strip()
+        raised = None if is_frame else _EXCEPTION.match(text)
         self._frames[record.rank] -= 1
-        if text[:1].isspace() or not text.strip():
-            if self._frames[record.rank] <= 0:
-                del self._frames[record.rank]
-            return [] if text.strip() else None
-        found = _EXCEPTION.match(text)
-        if found is None:
-            return None
-        del self._frames[record.rank]
-        return [ErrorRaised(**common(record), exception=clip(found[1]), message=clip(found[2] or ""))]
+        if raised is not None or self._frames[record.rank] <= 0:
+            del self._frames[record.rank]
+        if raised is not None:
+            return [ErrorRaised(**common(record), exception=clip(raised[1]), message=clip(raised[2] or ""))]
+        return [] if is_frame and text.strip() else None
 
     def _death(self, record: Record) -> list[AnyEvent] | None:
         """torchrun: a line when a worker fails, and a report with ranks at the end."""

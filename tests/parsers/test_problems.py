@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_top.events import ErrorRaised, LineMarked
+from neuron_top.parsers.reader import LogReader
 from tests.parsers.logs import only, read
 
 
@@ -39,3 +40,13 @@ def test_of_a_compilers_banner_only_what_went_wrong_is_an_error(head: str) -> No
         "An Internal Compiler Error has occurred",
         "Error message:  loop nest 12 has no order",
     ]
+
+
+def test_a_traceback_whose_exception_is_not_recognized_is_given_up_after_some_lines() -> None:
+    reader = LogReader("log:train.log")
+    reader.feed(
+        b'Traceback (most recent call last):\n  File "a.py", line 1, in main\ngaierror [Errno -2] no such host\n'
+    )
+    assert reader.spanning
+    reader.feed(b"nothing of interest\n" * 500)
+    assert not reader.spanning
