@@ -210,8 +210,11 @@ class ParallelCompileLines:
             return events
         if totals is None or totals.total is None:
             return []  # G3 repeats a number of its one-line summary
-        setattr(totals, what.split()[0], count)
-        return self._totals.pop(record.pid).event() if what.startswith("failed") else []
+        if what == "successful compilations":
+            totals.successful = count
+            return []
+        totals.failed = count
+        return self._totals.pop(record.pid).event()
 
 
 class _Totals:
