@@ -36,7 +36,7 @@ class CountingReader(LogReader):
         """End the stream, and add to the tally what was counted in bulk."""
         events = super().flush()
         if self._bulk is not None:
-            self._settle(self._bulk)
+            self._add_bulk(self._bulk)
         return events
 
     def _keywords(self, block: bytes) -> list[int]:
@@ -53,7 +53,7 @@ class CountingReader(LogReader):
         events = self._sift(block, self._bulk) if block else []
         self._passed(block)
         if self._bulk.full:
-            self._settle(self._bulk)
+            self._add_bulk(self._bulk)
         return events
 
     def _sift(self, block: bytes, bulk: Bulk) -> list[AnyEvent]:
@@ -77,7 +77,7 @@ class CountingReader(LogReader):
         sifted.count(bulk.said, counted, len(block))
         return events
 
-    def _settle(self, bulk: Bulk) -> None:
+    def _add_bulk(self, bulk: Bulk) -> None:
         """Read each distinct message once, and count it as often as it came."""
         reader = LogReader("", rows=COUNTED)
         for line, times in bulk.lines():

@@ -45,9 +45,9 @@ def traceback(fields: Mapping[str, Any]) -> list[str]:
     below = fields.get("error")
     members = {**below, **fields} if isinstance(below, dict) else fields
     kept = [members[name] for name in _TRACEBACKS if members.get(name)]
-    told = next((each for each in kept if isinstance(each, str) and HEADING in each), None)
-    if told is not None:
-        return told.strip("\n").split("\n")[:_MOST_LINES]
+    text = next((each for each in kept if isinstance(each, str) and HEADING in each), None)
+    if text is not None:
+        return text.strip("\n").split("\n")[:_MOST_LINES]
     chain = next((each for each in kept if isinstance(each, list)), [])
     raised = [each for each in chain if isinstance(each, dict) and "exc_type" in each]
     return [line for each in raised for line in (HEADING + ":", f"{each['exc_type']}: {each.get('exc_value', '')}")]

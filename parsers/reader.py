@@ -246,7 +246,7 @@ class LogReader:
         self.tally.scan_text(record.text)
         ended = [event for family in self._open for event in family.ended_by(record)] if self._open else []
         codes = error_codes(record)
-        asked = self._asked(record.shape, bits)
+        asked = self._families_for(record.shape, bits)
         made = _offer(record, asked)
         if self._open or any(family.open for family in asked):  # it may begin something, and leave the line to others
             self._open = [family for family in self._families if family.open]
@@ -254,7 +254,7 @@ class LogReader:
             return ended or None
         return ended + (made or []) + codes
 
-    def _asked(self, shape: RecordShape, bits: int) -> list[Family]:
+    def _families_for(self, shape: RecordShape, bits: int) -> list[Family]:
         """The families that a record is offered to: without a header, those whose keywords its line holds (`bits`), and
         those in the middle of something."""
         if shape is not PLAIN:

@@ -50,8 +50,9 @@ _PLACES = late_pattern(
 """Numbers are printed two columns wide: a blank before a single digit, none before two."""
 _CODE = late_pattern(r"(?:\bstatus|\berror|\berr|\bstatus_code)\s?[=:]?\s{0,2}\(?(\d{1,4})\b")
 _STATUS_NAME = late_pattern(r"\b(NRT_[A-Z][A-Z_]{3,60}|NERR_RESOURCE)\b")
-_ASKED = late_pattern(r"Failed to alloc(?:ate)? DEVICE memory(?::| \() ?(\d{1,15})")
-_MOST_ASKED = 256
+_FAILED_SIZE = late_pattern(r"Failed to alloc(?:ate)? DEVICE memory(?::| \() ?(\d{1,15})")
+"""The line before a report, with the exact size in bytes."""
+_MOST_UNREPORTED = 256
 _MOST_REPORTS = 64
 _MOST_RANKS = 4096
 _PATIENCE = 2000
@@ -92,8 +93,8 @@ class RuntimeLines:
         """By rank: whose report the lines without a header belong to."""
         self._last: _Key = (None, None)
         """The same for lines that do not show their rank."""
-        self._asked: dict[_Key, tuple[Record, int]] = {}
-        """Allocations that failed and were not yet reported in full, by process and thread."""
+        self._unreported: dict[_Key, tuple[Record, int]] = {}
+        """Allocations that failed and were not yet reported in full, by process and thread, with their bytes."""
 
     @property
     def open(self) -> bool:
@@ -138,7 +139,7 @@ class RuntimeLines:
 
     def flush(self) -> list[AnyEvent]:
         """Events of the reports being read, and of allocations that were never reported in full."""
-        return self.flush_idle() + self._settle(None)
+        return self.flush_idle() + self._take_unreported(None)
 
     def _headed(self, record: Record) -> list[AnyEvent]:
         found = _STANDARD.match(record.text) or _COLLECTIVES.match(record.text)
@@ -218,28 +219,28 @@ class RuntimeLines:
 
     def _memory(self, record: Record, key: _Key) -> list[AnyEvent]:
         """Events of what a record says about an allocation that failed."""
-        asked = _ASKED.search(record.text)
-        if asked:
-            if len(self._asked) < _MOST_ASKED:
-                self._asked[key] = (record, int(asked[1]))
+        size = _FAILED_SIZE.search(record.text)
+        if size:
+            if len(self._unreported) < _MOST_UNREPORTED:
+                self._unreported[key] = (record, int(size[1]))
             return []
         failed = memory_tables.FAILED.search(record.text)
         if failed:
             return self._begin(record, failed, key)
         inf1 = memory_tables.INF1.search(record.text)
         if inf1:
-            self._asked.pop(key, None)
+            self._unreported.pop(key, None)
             return [memory_tables.inf1_event(record, inf1)]
         if "Failure: NRT_RESOURCE" in record.text or "err: 4" in record.text:
-            return self._settle(key[0])
+            return self._take_unreported(key[0])
         return []
 
     def _begin(self, record: Record, failed: re.Match[str], key: _Key) -> list[AnyEvent]:
         report = Exhaustion(record, failed)
         before = self._open(key, report, record.rank)
-        asked = self._asked.pop(key, None)
-        if asked is not None:
-            report.requested = asked[1]  # exact, where the text is rounded
+        unreported = self._unreported.pop(key, None)
+        if unreported is not None:
+            report.requested = unreported[1]  # exact, where the text is rounded
         return before
 
     def _close(self, key: _Key) -> list[AnyEvent]:
@@ -247,11 +248,11 @@ class RuntimeLines:
         report = self._reports.pop(key, None)
         return report.events() if report is not None else []
 
-    def _settle(self, pid: int | None) -> list[AnyEvent]:
+    def _take_unreported(self, pid: int | None) -> list[AnyEvent]:
         """Events of failed allocations of a process (or of all) whose report did not come."""
         events: list[AnyEvent] = []
-        for key in [key for key in self._asked if pid is None or key[0] == pid]:
-            record, size = self._asked.pop(key)
+        for key in [key for key in self._unreported if pid is None or key[0] == pid]:
+            record, size = self._unreported.pop(key)
             events.append(DeviceMemoryExhausted(**common(record), requested=size))
         return events
 

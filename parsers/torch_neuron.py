@@ -62,7 +62,7 @@ _MOST_MESSAGE_LINES = 8
 _MOST_BETWEEN = 200
 """Lines of other processes between a failure and the name of its graph."""
 _REMEMBERED = 4096
-_WAIT_TOLD_EVERY = 60.0
+_WAIT_REPORT_SECONDS = 60.0
 """Seconds of a wait after which it is reported again: at log level 3 each second has a line."""
 
 Worker = tuple[int | None, int | None]
@@ -166,9 +166,7 @@ class TorchNeuronLines:
 
     def _continues(self, failure: _Failure, record: Record) -> bool:
         same = (record.pid, record.rank) == (failure.record.pid, failure.record.rank)
-        if record.shape or not same or _OTHERS.match(record.text.strip()):
-            return False
-        if failure.graph is not None:
+        if record.shape or not same or failure.graph is not None or _OTHERS.match(record.text.strip()):
             return False
         return not failure.closed or _GRAPH_OF_FAILURE.search(record.text) is not None
 
@@ -238,20 +236,8 @@ class TorchNeuronLines:
         found = _COMPILED.search(record.text)
         if found is None:
             return []
-        at = record.at if record.shape else None
-        seconds = _number(found[2])
-        pid, rank = record.pid, record.rank
-        return [
-            GraphMeasured(
-                at=at,
-                source=record.source,
-                offset=record.offset,
-                pid=pid,
-                rank=rank,
-                module=found[1],
-                compile_seconds=seconds,
-            )
-        ]
+        fields = common(record) | {"at": record.at if record.shape else None}
+        return [GraphMeasured(**fields, module=found[1], compile_seconds=_number(found[2]))]
 
     def _bare(self, record: Record) -> list[AnyEvent] | None:
         """A message without the mark in front of it, as in excerpts from the back end's own log file."""
@@ -325,7 +311,7 @@ class TorchNeuronLines:
         _remember(self._waits, what, waited)
         if before is None:
             yield self._waited(line, path, None)
-        elif before // _WAIT_TOLD_EVERY != waited // _WAIT_TOLD_EVERY:
+        elif before // _WAIT_REPORT_SECONDS != waited // _WAIT_REPORT_SECONDS:
             yield self._waited(line, path, waited / 60.0)
 
     def _broken(self, line: _Line) -> Iterator[AnyEvent]:

@@ -226,12 +226,12 @@ class TorchTraceReader:
                 return [self._began(record, about)]
             case "compilation_metrics":
                 common = self._common(record, about)
-                return [_compiled(about, common), *_asked_elsewhere(about, common)]
+                return [_compiled(about, common), *_remote_lookups(about, common)]
             case "bwd_compilation_metrics":
                 seconds = _number(about.get("inductor_compile_time_s"))
                 common = self._common(record, about)
                 backward = BackwardCompiled(**common, began=_number(about.get("start_time")), seconds=seconds)
-                return [backward, *_asked_elsewhere(about, common)]
+                return [backward, *_remote_lookups(about, common)]
             case "dynamo_output_graph":
                 return [GraphCaptured(**self._common(record))]
             case _:
@@ -247,9 +247,9 @@ class TorchTraceReader:
         if name == "triton_kernel_info":
             return [TritonKernelsCompiled(**self._common(record), kernels=len(record.json()))]
         found = _CACHE.fullmatch(name)
-        return [] if found is None else [self._asked(record, _CACHES[found[1]], TorchCacheOutcome(found[2]))]
+        return [] if found is None else [self._lookup(record, _CACHES[found[1]], TorchCacheOutcome(found[2]))]
 
-    def _asked(self, record: _Record, cache: TorchCache, outcome: TorchCacheOutcome) -> TorchCacheLookedUp:
+    def _lookup(self, record: _Record, cache: TorchCache, outcome: TorchCacheOutcome) -> TorchCacheLookedUp:
         """The event of a lookup. The key comes first in the payload, so one that was cut still has it."""
         about: dict[str, Any] = {}
         if not record.cut:
@@ -307,14 +307,14 @@ class TorchTraceReader:
         """Fields of every event. What a record says of itself takes precedence over the context it was written in."""
         fields = record.fields
         rank = _whole(fields.get("rank", self.rank))
-        named_value = (about or {}).get("compile_id")
-        named = isinstance(named_value, str) and 0 < len(named_value) <= 100
+        named = (about or {}).get("compile_id")
+        is_named = isinstance(named, str) and 0 < len(named) <= 100
         return {
             "at": record.at,
             "offset": record.offset,
             "pid": record.pid,
             "rank": rank,
-            "compile_id": clip(named_value) if named and named_value is not None else _compile_id(fields),
+            "compile_id": clip(str(named)) if is_named else _compile_id(fields),
             "attempt": _whole(fields.get("attempt")),
         }
 
@@ -341,12 +341,12 @@ def _compiled(about: dict[str, Any], common: dict[str, Any]) -> FrameCompiled:
     )
 
 
-def _asked_elsewhere(about: dict[str, Any], common: dict[str, Any]) -> Iterator[TorchCacheLookedUp]:
+def _remote_lookups(about: dict[str, Any], common: dict[str, Any]) -> Iterator[TorchCacheLookedUp]:
     """Lookups in the remote caches, which only the totals of a compile report, with the keys where they name them."""
     for prefix, cache in _REMOTE.items():
         for outcome in (TorchCacheOutcome.HIT, TorchCacheOutcome.MISS):
-            named_value = about.get(f"{prefix}_{outcome}_keys") or ""
-            keys = [str(key) for key in named_value] if isinstance(named_value, list) else str(named_value).split(",")
+            listed = about.get(f"{prefix}_{outcome}_keys") or ""
+            keys = [str(key) for key in listed] if isinstance(listed, list) else str(listed).split(",")
             for number in range(min(_whole(about.get(f"{prefix}_{outcome}_count")) or 0, _MOST_LOOKUPS)):
                 key = clip(keys[number].strip()) if number < len(keys) else ""
                 yield TorchCacheLookedUp(**common, cache=cache, outcome=outcome, key=key)
