@@ -1,4 +1,4 @@
-"""Which advice a cause comes with, as codes: `views/cause_advice.py` has a sentence for each."""
+"""The advice that belongs to a cause, as codes: `views/cause_advice.py` has a sentence for each."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from neuron_top.events.diagnosis import CauseClass, Diagnosis
 FAILED_WITHOUT_MESSAGE = "failed compile without a message"
 """Stands for a row: a failed compile whose message was not printed."""
 ERROR_LINE = "an error line without a traceback"
-"""Stands for a row: a line of the program's own that nobody knows."""
+"""Stands for a row: an unknown error line of the program itself."""
 NCCL_WARNED = "NCCL tells of a failure"
-"""Stands for a row: what NCCL warns of before it returns a status that names no reason."""
+"""Stands for a row: a warning that NCCL prints before it returns a status without a reason."""
 ADAPTER_FAILED = "the driver of a network adapter"
-"""Stands for a row: what such a driver tells the kernel's log."""
+"""Stands for a row: an error of such a driver in the kernel's log."""
 SOURCE_REFUSED = "a source that its compiler refuses"
-"""Stands for a row: what a compiler of C, CUDA or the like says is wrong at a place of a source."""
+"""Stands for a row: an error that a compiler of C, CUDA or the like reports for a line of source code."""
 DISK_FAILED = "a disk, a file system or the machine"
-"""Stands for a row: what the kernel says of one that fails."""
+"""Stands for a row: a failure of one of these, reported by the kernel."""
 TORN_TRACEBACK = "a traceback that is cut off"
 """Stands for a row: the log ends before the exception."""
 
 
 class Remark(Enum):
-    """What is said beside the advice; a later one is said of all before it."""
+    """A sentence that is added to the advice, in this order; each may refer to those before it."""
 
     STORED = auto()
     """The failure is kept in the cache, and its message names a reason of its own."""
@@ -41,14 +41,14 @@ class CauseAdvice(NamedTuple):
 
     cause_class: CauseClass
     row: str = ""
-    """Name of the row of `recognizers` that knows the line, or what stands for one; "" = advice of the class."""
+    """Name of the row of `recognizers` that matches the line, or what stands for one; "" = the advice of the class."""
     remarks: frozenset[Remark] = frozenset()
     exit_code: int | None = None
     """The job's, for ONLY_EXIT_CODE."""
 
 
 class CodedDiagnosis(NamedTuple):
-    """A diagnosis before it is worded: its causes have no advice yet; which one each gets stands beside them."""
+    """A diagnosis whose causes have no advice yet, and beside it the advice that each of them gets, as codes."""
 
     diagnosis: Diagnosis
     advice: tuple[CauseAdvice, ...]

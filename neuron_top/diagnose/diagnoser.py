@@ -1,6 +1,6 @@
-"""`Diagnoser`: the bytes of one log, in any portions → its diagnosis in codes. One pass, bounded memory, pure.
+"""`Diagnoser`: turns the bytes of one log, in any portions, into its diagnosis. One pass, bounded memory, pure.
 
-All words of all recognizers are searched at once in the raw bytes; only lines that hold one are taken apart. While a
+All words of all recognizers are searched at once in the raw bytes; only lines that hold one are parsed. While a
 traceback or the message of a failed compile is open, every line is. A wording that came before is only counted.
 """
 
@@ -49,7 +49,7 @@ from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
 _WINDOW = 1 << 20
 _STARTED = "Call compiler with cmd"
-"""What a process says that compiles a graph itself; the newest form of logs has no such line."""
+"""Printed by a process that compiles a graph itself; the newest log format has no such line."""
 _FAILURES = tuple(
     dict.fromkeys(
         (
@@ -71,32 +71,32 @@ _SUPPORT = tuple(
     for component in ("tdrv", "nrt")
     for function in sorted(SUPPORT_FUNCTIONS)
 )
-"""How lines begin that the runtime prints for its support, thousands a second: no words of a failure by themselves."""
+"""How lines begin that the runtime prints for its support, thousands a second: by themselves they show no failure."""
 _SCRATCHPAD = (b"scratchpad page siz", b"overflow scratchpad")
-"""Advice that says why a device's memory is full; no failure by itself."""
+"""Advice that explains why a device's memory is full; no failure by itself."""
 _FAILURE_SEARCH = word_search((*_SUPPORT, *_SCRATCHPAD, *_FAILURES))
 _OLD_CODE = late_pattern(rb"\[[a-z]{3}\d{3}\]")
 _NUMBERS = late_pattern(rb"\d{5,}|\d+[:.][\d:.]+")
-"""Stamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses stay."""
+"""Timestamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses are shorter."""
 _RECOGNIZABLE = 60
-"""Characters by which a statement is found in its line: a progress bar may stand in front of it."""
+"""Characters by which a statement is found in its line, in which a progress bar may come first."""
 _MOST_SHAPES = 8192
 _LONGEST_SHAPE = 1000
 _READ_ANYWAY = 1000
 """Copies of a finding's line that are read for their rank; the others are only counted."""
 _LINES_TO_ABORT = 2
-"""Between an error line and the one which says that the program aborts for it."""
+"""Between an error line and the one which says that the program aborts because of it."""
 _MOST_MODULES = 64
 _MOST_STARTED = 4096
 _QUOTE = late_pattern(rb"^> ?", re.MULTILINE)
 _PLAIN = late_pattern(rb"^(?=[^> \t\r\n])", re.MULTILINE)
 _HEADING = b"Traceback ("
 _LINES_OF_A_STACK = 200
-"""Between an exception of C++ and the banner of the compiler whose back end it ended."""
+"""Between a C++ exception and the banner of the compiler whose back end it ended."""
 
 
 class Diagnoser:
-    """Fed with one log; `source` names it in the causes."""
+    """Reads one log; `source` names it in the causes."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -105,21 +105,21 @@ class Diagnoser:
         self._buffer = LineSplitter()
         self._offset = 0
         self._lines = 0
-        """Line ends before the block."""
+        """Line ends before the block that is being read."""
         self._surroundings = Surroundings()
         self._progress = JobProgress()
         self._base = JobProgress()
-        """As it was before the block; counted from the first finding on."""
+        """The progress before the block; counted from the first finding on."""
         self._signs: tuple[list[int], list[int]] | None = None
-        """Of the block being read."""
+        """Where steps and compiles stand in the block; None until they are needed."""
         self._here = (b"", 0)
         """The block being read, and where its line begins."""
         self._findings = Findings()
         self._tracebacks = Tracebacks()
         self._recovery = Recovery(self._findings, self._steps_made)
         self._depends_on_place = False
-        """What the line being read means depends on its place: it belongs to a traceback or announces one, or it tells
-        what became of the lines before it."""
+        """What the line being read means depends on its place: it belongs to a traceback or announces one, or it shows
+        what became of earlier failures."""
         self._report = LauncherReport()
         self._headings = Headings()
         self._objects = PrintedObjects()
@@ -127,19 +127,19 @@ class Diagnoser:
         self._suspects = Suspects()
         self._shapes: dict[bytes, Finding | None] = {}
         self._modules: dict[str, Finding] = {}
-        """Graphs whose compile failed: one that compiles later has recovered."""
+        """By graph whose compile failed, the finding: it has recovered if the graph compiles later."""
         self._compiling: dict[str, None] = {}
-        """Graphs whose compile began in this log: who waits for one waits for its own job."""
+        """Graphs whose compile began in this log: a process that waits for one of them waits for its own job."""
         self._module_search: ahocorasick_rs.BytesAhoCorasick | None = None
         self._recommends_pages = False
         """The runtime has recommended a larger Scratchpad page."""
         self._indent: int | None = None
-        """How far the whole log is indented: pages and test runners do that."""
+        """By how much the whole log is indented, as web pages and test runners do; None before the first block."""
         self._quoted_until: int | None = None
-        """Where the first line begins that is not quoted as mails and pages do it; None: none has come."""
+        """Where the first line begins that is not quoted with `>`; None: none has come."""
 
     def feed(self, data: bytes) -> None:
-        """Read these bytes. Never raises, whatever they are."""
+        """Read these bytes. Never raises."""
         if self._head is not None:
             self._head += data
             if wide.undecided(self._head):
@@ -166,10 +166,10 @@ class Diagnoser:
         return self._diagnosis(self._findings, exit_code, is_torn=self._is_torn())
 
     def so_far(self, exit_code: int | None = None) -> CodedDiagnosis:
-        """The diagnosis of a log that is still written, as if it ended behind its last whole line.
+        """The diagnosis of a log that is still being written, as if it ended after its last whole line.
 
-        A failed compile whose message is still open counts, a traceback whose exception has not come does not; reading
-        goes on as if nobody had asked.
+        A failed compile whose message is still open counts; a traceback whose exception has not come does not. Reading
+        goes on unaffected.
         """
         findings = self._findings
         if self._message is not None:
@@ -199,7 +199,7 @@ class Diagnoser:
         )
 
     def _is_torn(self) -> bool:
-        """Whether the log ends inside a traceback; at most the rest of a frame stands behind the last one."""
+        """Whether the log ends inside a traceback: at most one line, the rest of a frame, follows the last frame."""
         behind = self._lines - self._tracebacks.last_frame + 1
         if not self._tracebacks.is_torn or behind <= 0:
             return self._tracebacks.is_torn
@@ -238,7 +238,7 @@ class Diagnoser:
         self._surroundings.end(block)
 
     def _steps_and_compiles(self, block: bytes) -> tuple[list[int], list[int]]:
-        """Where steps and compiles stand in the block; searched only where something has failed."""
+        """Where steps and compiles stand in the block; searched only once something has failed."""
         if self._signs is None:
             self._signs = steps_and_compiles.found_in(block)
         return self._signs
@@ -273,7 +273,7 @@ class Diagnoser:
         return self._tracebacks.open or is_message or self._recovery.is_quoting
 
     def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
-        """Read one physical line; `is_named`: it names a graph that has failed, so it is read whatever came before."""
+        """Read one physical line; `is_named`: it names a graph that has failed, so it is read even if it is a copy."""
         raw = block[position : min(end, position + LINE_LIMIT)]
         if self._quoted_until is None or self._offset + position < self._quoted_until:
             raw = _QUOTE.sub(b"", raw)
@@ -304,7 +304,7 @@ class Diagnoser:
             self._shapes[shape] = found[0] if found else None
 
     def _read_above(self, block: bytes, position: int, line: int) -> None:
-        """Show the line above the heading of a traceback to what follows that: it may hold no word of a failure."""
+        """Show `tracebacks` the line above a heading, which was skipped if it holds no word of a failure."""
         before = block[max(0, position - LINE_LIMIT) : position] or self._surroundings.tail[-LINE_LIMIT:]
         raw = before.removesuffix(b"\n").rpartition(b"\n")[2]
         above = next(statements(raw, line - 1, 0, self._indent or 0), None)
@@ -313,12 +313,12 @@ class Diagnoser:
             self._tracebacks.precede(above, found)
 
     def _steps_made(self) -> int:
-        """How far the job has come up to the line that is being read."""
+        """The number of steps up to the line that is being read."""
         self._mark_progress(*self._here)
         return self._progress.steps
 
     def _mark_progress(self, block: bytes, position: int) -> None:
-        """Count what the job has done before this place."""
+        """Set the progress to that before this position of the block."""
         steps, compiles = self._steps_and_compiles(block)
         self._progress = JobProgress(
             self._base.steps + bisect_right(steps, position), self._base.compiles + bisect_right(compiles, position)
@@ -365,7 +365,7 @@ class Diagnoser:
         return is_part
 
     def _judged(self, statement: Statement) -> Finding | None:
-        """What a line says that stands outside tracebacks and messages."""
+        """The finding of a line outside tracebacks and messages, if it has one."""
         verdict = general.judge(statement)
         if verdict is None:
             self._depends_on_place |= self._suspects.note(statement)
@@ -390,13 +390,13 @@ class Diagnoser:
         return finding
 
     def _await_reason(self, statement: Statement, finding: Finding) -> None:
-        """Expect on the next lines why a condition did not hold that ended a process."""
+        """Expect on the next lines why a condition that ended the process did not hold."""
         finding.terminal = self._depends_on_place = True
         if finding.line == statement.line and finding.weight is Weight.DEATH:
             self._headings.expect(finding, statement)
 
     def _announced(self, statement: Statement) -> None:
-        """What an error line just before a program aborts says of the reason, counts as much as what it aborts with."""
+        """Give an error line just before a program aborts as much weight as the line with which it aborts."""
         for finding in self._findings.all:
             is_near = 0 < statement.line - finding.last_line <= _LINES_TO_ABORT
             if is_near and finding.verdict.row is None and finding.weight is Weight.MESSAGE:
@@ -419,8 +419,8 @@ class Diagnoser:
         return finding
 
     def _await_words(self, statement: Statement, raised: re.Match[str], finding: Finding) -> None:
-        """Expect below an exception what it announces: its own words, where nothing stands beside its name, else the
-        exception that it quotes."""
+        """Expect below an exception what it announces: its own message if its name has none, else the exception that it
+        quotes."""
         if statement.text.endswith(":"):
             self._headings.expect(finding, statement, Expects.QUOTED if raised["text"] else Expects.WORDS)
 
@@ -433,7 +433,7 @@ class Diagnoser:
             self._recovered_module(statement)
 
     def _failed_compile(self, statement: Statement) -> Finding | None:
-        """The header of a failed compile, or of one that is kept in the cache; a quotation of either counts as it."""
+        """Read the header of a failed compile, fresh or stored in the cache; a quotation of either counts the same."""
         is_cached = messages.is_cached(statement.text)
         if statement.level in (LogLevel.DEBUG, LogLevel.INFO) and not is_cached:
             return None
@@ -464,12 +464,12 @@ class Diagnoser:
         return finding
 
     def _search_modules(self) -> None:
-        """Look for the graphs that have failed from now on."""
+        """From now on, read every line that names a graph that has failed."""
         words = [module.encode() for module in self._modules]
         self._module_search = word_search(tuple(words)) if words else None
 
     def _recovered_module(self, statement: Statement) -> None:
-        """A graph that failed and was compiled, or found, later."""
+        """Note that a graph whose compile failed was compiled later, or found in the cache."""
         if "Successfully Completed" not in statement.text and "Using a cached neff" not in statement.text:
             return
         for module in messages.MODULE.findall(statement.text):
@@ -505,7 +505,7 @@ class Diagnoser:
         return finding
 
     def _warned_by_nccl(self, statement: Statement) -> None:
-        """What NCCL warned of first is the reason of the status that it returns, which names none."""
+        """Make NCCL's first warning the reason of the status that it returned, which names none."""
         warned = (each for each in self._findings.all if each.verdict.advice == NCCL_WARNED)
         first = min((each for each in warned if each.line < statement.line), key=lambda each: each.line, default=None)
         if first is not None:
@@ -513,7 +513,7 @@ class Diagnoser:
             first.verdict = verdict._replace(weight=Weight.STATEMENT, reason=ReasonGiven.STATED, doubt=Doubt.SOME)
 
     def _waits(self, statement: Statement, finding: Finding) -> bool:
-        """Whether it says how long a process has waited for another one's compile: the longest wait is what counts."""
+        """Whether it reports how long a process has waited for another one's compile; the latest report then counts."""
         if not finding.is_wait:
             return False
         move(finding, statement)
@@ -521,13 +521,13 @@ class Diagnoser:
         return True
 
     def _add_evidence(self, finding: Finding, block: bytes) -> None:
-        """Keep the lines around a new finding; of a log of wide characters, those of the block that is being read."""
+        """Keep the lines around a new finding; in a log in UTF-16, only those of the block that is being read."""
         if self._wide is None or finding.offset >= self._offset:
             self._surroundings.add(finding, block, self._offset)
 
 
 def _statement_of(message: CompilerMessage) -> tuple[Statement, CauseVerdict]:
-    """What the message of a failed compile says, as far as it has come."""
+    """The statement and the verdict of a failed compile, from as much of its message as has come."""
     flags = {"is_cached": message.is_cached, "is_retried": message.is_retried}
     if message.best is None:
         return message.header, messages.without_reason(**flags)
@@ -535,7 +535,8 @@ def _statement_of(message: CompilerMessage) -> tuple[Statement, CauseVerdict]:
 
 
 def _blame_compiler(findings: Findings, message: CompilerMessage, verdict: CauseVerdict) -> None:
-    """Give the compiler the exception of C++ that was printed shortly before its banner, where that says no reason."""
+    """Count a C++ exception shortly before the compiler's banner as a crash of the compiler, if its message states no
+    reason."""
     if verdict.reason is ReasonGiven.STATED or not messages.BANNER.search(message.header.text):
         return
     for finding in findings.all:
@@ -544,8 +545,8 @@ def _blame_compiler(findings: Findings, message: CompilerMessage, verdict: Cause
 
 
 def _failures(block: bytes) -> list[int]:
-    """Where in a block words of failures end, in order."""
-    lower = b"\n%b\n" % block.lower()  # words may stand behind a line end; so every place is one too far
+    """The positions in a block at which words of failures end, in order."""
+    lower = b"\n%b\n" % block.lower()  # some words begin with a line end; this makes every position one too large
     ends = [
         end - 1
         for word, _, end in _FAILURE_SEARCH.find_matches_as_indexes(lower)

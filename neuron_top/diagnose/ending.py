@@ -1,4 +1,4 @@
-"""How a job ended, by the last lines of its log."""
+"""Reads from the last lines of a log how its job ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SUCCESS = late_pattern(
     r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$"
     r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
 )
-"""What programs say at the end when all went well."""
+"""What programs print at the end when all went well."""
 _SCRIPTS = late_pattern(
     r"(?i)^\W*(?:(?:the|this|your|my|test|slurm|pbs|batch) ){0,2}job(?: \S{1,40})? (?:is |was |has )?"
     r"(?:complete|completed|finished|done)\b(?!.{0,80}success)"
@@ -40,9 +40,9 @@ _BUT = late_pattern(
     r"(?i)\berr|(?<!x)fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)"
 )
 _NOT_YET = late_pattern(r"(?i)\b(?:if|once|when|until|unless|before)\b[^.;:]{0,60}$")
-"""In front of what would be success: it is said of a time to come."""
+"""Before a word of success: it refers to the future."""
 _OF_NOTHING = late_pattern(r"(?i)(?<![\w.])(?:0|no) (?:\w+ )?$")
-"""The same: so many have come to that success (`0 tests completed`)."""
+"""Before a word of success: nothing has had it (`0 tests completed`)."""
 _NONE = late_pattern(r"(?i)\b(?:0|no) (?:\w+ )?(?:err\w*|fail\w*)|(?:err\w*|fail\w*)(?: compilations)?\W{1,3}0\b")
 
 
@@ -60,14 +60,14 @@ class End(NamedTuple):
     success_line: int | None = None
     """The last line that says that all went well."""
     programs_line: int | None = None
-    """The last of them that is no batch script's, which goes on behind a program that has ended in an error."""
+    """The last of these lines that is not a batch script's: a script goes on after its program has failed."""
     timed: bool = False
     """The shell has printed how long the command took."""
     last: LastLine | None = None
 
 
 def read(tail: bytes, first_line: int, offset: int) -> End:
-    """Read the end of a log; its first line has this number and begins at this offset."""
+    """Read the end of a log, whose first line has this number and begins at this offset."""
     lines: list[LastLine] = []
     for number, raw in enumerate(tail.split(b"\n"), first_line):
         text = strip_ansi(raw.decode("utf-8", "replace")).strip()

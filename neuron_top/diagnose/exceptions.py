@@ -1,4 +1,4 @@
-"""Exceptions by their shape: how their names end, whose code raised them, which only announce another one."""
+"""Judges exceptions by their form: how their names end, whose code raised them, which only announce another one."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NAMED = late_pattern(
 SURELY = late_pattern(r"(?:Error|Exception|Interrupt|SystemExit)$")
 """The same where no traceback stands before it."""
 _NO_COMMAND = late_pattern(r"No such file or directory: ['\"][^/'\"]{1,200}['\"]$")
-"""Of a command that is looked for: a name without a folder."""
+"""A command was not found: a name without a folder."""
 _OF_A_MODULE = late_pattern(r"(?:partially initialized )?module '[\w.]{1,100}' has no attribute '")
 _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
-"""Raised to look for something: what is raised in their place reports more."""
+"""Raised when a lookup finds nothing; an exception raised while one is handled explains more."""
 _DIED = late_pattern(r"CalledProcessError: Command .{1,5000} died with <Signals\.SIG(?:KILL|SEGV|ABRT|BUS|ILL|FPE)\b")
-"""How Python says that a program that it started was ended by a signal, other than those that ask it to end."""
+"""How Python reports that a program that it started was ended by a signal, other than those that ask it to end."""
 _JAVA = late_pattern(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
 _CASCADING = frozenset(
     {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
@@ -42,12 +42,12 @@ _CASCADING = frozenset(
 _HEADS = late_pattern(
     r"^\d+ root error\(s\) found|.{0,400}\bThe details refer to '[^']{1,80}'|.{0,400}\b\d{1,4} errors? occurred:$"
 )
-"""How TensorFlow heads the errors that follow, each with its number, MindSpore those of its device, and programs in Go
-those that they have gathered."""
+"""Headings that TensorFlow prints above its numbered errors, MindSpore above those of its device, and Go programs above
+those that they have collected."""
 _REPRESENTATION = late_pattern(r"[A-Za-z_]\w{0,80}(?:Error|Exception)\(.{0,4000}\)", re.DOTALL)
-"""How PyTorch's RPC shows an exception of another worker above its traceback."""
+"""How PyTorch's RPC prints an exception of another worker above its traceback."""
 _RELAYED = late_pattern(r"Caught \w{1,80} in .{1,200}\.$")
-"""How PyTorch raises in the parent what a process or thread of its own has raised; the original stands below."""
+"""How PyTorch raises in the parent what one of its processes or threads has raised; the original stands below."""
 
 
 class RaisedIn(Enum):
@@ -56,9 +56,9 @@ class RaisedIn(Enum):
     PROGRAM = auto()
     COMPILER = auto()
     LIBRARY = auto()
-    """What is installed, not the program's own."""
+    """An installed package."""
     SUBPROCESS = auto()
-    """Python's own, where it starts another program."""
+    """Python's standard library, where it starts another program."""
 
 
 def raised_by(statement: Statement) -> re.Match[str] | None:
@@ -70,7 +70,7 @@ def raised_by(statement: Statement) -> re.Match[str] | None:
 
 
 def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn = RaisedIn.PROGRAM) -> CauseVerdict:
-    """What an exception means: by its words, else by its type or where it was raised, else it is the program's own."""
+    """What an exception means: by its message, else its type or where it was raised, else it is the program's own."""
     name = raised["type"].split(".")[-1]
     if raised_in is RaisedIn.SUBPROCESS and name == "FileNotFoundError" and _NO_COMMAND.search(raised["text"] or ""):
         return CauseVerdict(CauseClass.MISSING_DEPENDENCY, Weight.STATEMENT, "", Confidence.HIGH)
@@ -109,29 +109,29 @@ def reads_as_exception(text: str) -> bool:
 
 
 def is_named_as_exception(raised: re.Match[str]) -> bool:
-    """Whether the name ends as those of exceptions do."""
+    """Whether the name ends like that of an exception."""
     return _NAMED.search(raised["type"]) is not None
 
 
 def names_exception(raised: re.Match[str]) -> bool:
-    """Whether a name behind frames without a heading is an exception's: by its end, or a class with its modules."""
+    """Whether a name after frames without a heading is an exception's: by its ending, or a class with its modules."""
     modules, _, name = raised["type"].rpartition(".")
     return is_named_as_exception(raised) or (bool(modules) and name[:1].isupper())
 
 
 def is_lost_connection(raised: re.Match[str], verdict: CauseVerdict) -> bool:
-    """Whether an exception only says that the other side of a connection has gone."""
+    """Whether an exception only reports that the other side of a connection has gone."""
     is_end = raised["type"].split(".")[-1] == "EOFError" and not raised["text"]
     return verdict.weight is Weight.CASCADE and (verdict.cause_class is CauseClass.COLLECTIVE or is_end)
 
 
 def died_of_signal(text: str) -> bool:
-    """Whether an exception says that a signal ended a program which was started."""
+    """Whether an exception reports that a signal ended a program that Python had started."""
     return _DIED.search(text) is not None
 
 
 def announces(raised: re.Match[str]) -> bool:
-    """Whether an exception only quotes another one, which is printed behind it."""
+    """Whether an exception only quotes another one, which is printed after it."""
     text = (raised["text"] or "").rstrip()
     return text.endswith(":") or _RELAYED.match(text) is not None
 
@@ -144,10 +144,10 @@ def is_relayed(statement: Statement) -> bool:
 
 
 def is_of_graph_compiler(text: str) -> bool:
-    """Whether PyTorch says of the exception behind it that the compiler of a graph raised it."""
+    """Whether PyTorch reports that a graph's compiler raised the exception that follows."""
     return "BackendCompilerFailed: " in text
 
 
 def is_probe(raised: re.Match[str]) -> bool:
-    """Whether an exception only asks for something, so that the one raised while it was handled reports more."""
+    """Whether an exception only means that a lookup found nothing: one raised while it was handled explains more."""
     return raised["type"].split(".")[-1] in _PROBES

@@ -1,4 +1,4 @@
-"""What was found in a log so far: failures that are one and the same counted together, bounded."""
+"""Keeps what was found in a log so far, a bounded number; copies of the same failure are counted together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BLANKS = late_pattern(r"[ \t]{3,}")
 
 
 class Finding(msgspec.Struct):
-    """One failure, said once or often; `last_steps` and `last_compiles` say how far the job was when it was said."""
+    """One failure, printed once or often; `last_steps`, `last_compiles`: the job's progress when it last was."""
 
     verdict: CauseVerdict
     line: int
@@ -40,18 +40,18 @@ class Finding(msgspec.Struct):
     recovered: bool = False
     """Later lines show that it was overcome."""
     goes_on_at: int = 0
-    """Line that shows that the program which said it goes on, the one behind it where it says so itself; the finding
-    counts still where nothing else says why the job failed."""
+    """Line that shows that the program which printed it goes on; the line after it, if it says so itself. The finding
+    still counts if nothing else explains why the job failed."""
     restarted_at: int = 0
-    """Line in which a launcher said last that it starts the workers again."""
+    """Line in which a launcher last reported that it starts the workers again."""
     restarted_steps: int = 0
-    """How far the job was then."""
+    """Steps of the job up to then."""
     demoted: bool = False
-    """Another finding says the same and more."""
+    """Another finding explains the same, and more."""
     before_interrupt: bool = False
-    """The process that it ended was interrupted from outside only while it ended."""
+    """The process that it ended was interrupted from outside, but only while it was already ending."""
     terminal: bool = False
-    """It ended a process: an exception nobody caught, a panic, a signal."""
+    """It ended a process: an exception that nobody caught, a panic, a signal."""
 
     @property
     def weight(self) -> Weight:
@@ -60,7 +60,7 @@ class Finding(msgspec.Struct):
 
     @property
     def is_wait(self) -> bool:
-        """Whether it says that a process waits for another one's compile."""
+        """Whether it reports that a process waits for another one's compile."""
         return self.verdict.row is not None and self.verdict.row.name == WAITS
 
 
@@ -74,7 +74,7 @@ class JobProgress(msgspec.Struct):
 
 
 class Findings:
-    """Findings in the order in which they were first said."""
+    """Findings in the order in which they first came."""
 
     def __init__(self) -> None:
         self.all: list[Finding] = []
@@ -110,7 +110,7 @@ class Findings:
                 self._drop_one()
             self.all.append(finding)
             self._by_key[key] = finding
-        elif verdict.weight < finding.verdict.weight is Weight.CASCADE:  # quoted before it was said
+        elif verdict.weight < finding.verdict.weight is Weight.CASCADE:  # it was quoted before it was printed
             is_new = True
             finding.verdict = verdict
             move(finding, statement)
@@ -126,27 +126,27 @@ class Findings:
             finding.ranks.add(statement.rank)
 
     def _drop_one(self) -> None:
-        """Forget the latest of those that explain least."""
+        """Drop the latest of those that explain least."""
         worst = max(range(len(self.all)), key=lambda index: (self.all[index].weight, index))
         dropped = self.all.pop(worst)
         self._by_key = {key: finding for key, finding in self._by_key.items() if finding is not dropped}
 
 
 def move(finding: Finding, statement: Statement) -> None:
-    """Let it be stated here, not where it was said before."""
+    """Move a finding to this statement."""
     finding.line, finding.offset = statement.line, statement.offset
     finding.text, finding.evidence = _shown(statement.text), []
 
 
 def evidence(line: int, text: str) -> Evidence:
-    """A line as evidence: safe to show, bounded, with its indentation, which marks below it point at."""
+    """A line as evidence: safe to show, bounded, and still indented, since `^` marks may point at it from below."""
     words = text.strip()
     indented = min(len(text) - len(text.lstrip()), _MOST_INDENTED)
     return Evidence(line, _bounded(" " * indented + _BLANKS.sub("  ", words), _LONGEST_EVIDENCE))
 
 
 def _key(text: str) -> str:
-    """What copies of a statement share, whoever says them."""
+    """What copies of a statement have in common, whoever printed them."""
     code = ERROR_CODE.search(text)
     return code[1] if code is not None else _VARYING.sub("#", text.lower())[:_KEY]
 

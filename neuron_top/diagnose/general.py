@@ -1,7 +1,7 @@
-"""What holds for failures that nobody has met yet: levels, shapes, and how people begin the sentence.
+"""Recognizes failures that are not in the table, by level, form, and the first words of the sentence.
 
-Warnings and headings that contain the word error are no failures: a statement counts by its shape (an exception's type,
-a level in its header, a first word that says that something could not be done), never by a word somewhere in it.
+Warnings and headings that contain the word error are no failures: a statement counts by its form (an exception's type,
+a level in its header, first words that say that something could not be done), never by a word somewhere in it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WORDS: tuple[bytes, ...] = (
     *(cross.encode() for cross in CROSSES),
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
-"""A line without any of these, and without any word of `recognizers`, says of no failure."""
+"""A line without any of these, and without any word of `recognizers`, reports no failure."""
 _WARNING = late_pattern(r"\w*Warning$")
 _ENDS_IN_ERRNO = late_pattern(r" \(\d{1,3}\)$")
 _OPENING = late_pattern(
@@ -56,15 +56,14 @@ _REPORTED = late_pattern(
     r"(?i)\b(?:encountered|failed with|got|raised|caught|hit|threw) (?:an? |the )?(?:\w+ ){0,2}?(?:error"
     r"|exception): (?!none\b|Traceback \()\S"
 )
-"""A worker's trouble in its parent's words."""
+"""A worker's error, in its parent's words."""
 _AT_A_PLACE = late_pattern(
     r"[^\s:]{1,300}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: \S|loc\(.{1,400}\): error: \S"
     r"|CMake Error(?: at \S{1,300}:\d{1,7} \(\w{1,60}\))?:"
     r"|(?:\w{1,20} )?[Ee]rror:? .{1,300} (?:at|in) (?:line \d{1,7} (?:in|of) (?:file )?|file )?"
     r"\S{1,300}\.(?:c|cc|cpp|cu|cuh|h|hpp|hip)\b"
 )
-"""How compilers of C and of MLIR and CMake name what is wrong in a source, and how macros of C name the call that
-failed."""
+"""How C compilers, MLIR and CMake report an error in source code, and how C macros name the call that failed."""
 _SOURCE_REFUSED = late_pattern(
     r"[^\s:()]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl|m|mm|metal|cl|f|f90|rs|go|java|scala|kt|swift|S)"
     r"(?::\d{1,7}:(?:\d{1,5}:)?|\(\d{1,7}(?:,\d{1,5})?\) ?:) (?:(?:fatal|catastrophic) )?error"
@@ -72,26 +71,26 @@ _SOURCE_REFUSED = late_pattern(
     r"|(?:ptxas|nvcc|cicc|nvlink|fatbinary) (?:[^;]{1,300}, line \d{1,7}; )?(?:fatal|error) {1,4}: (?=\S)"
     r"|error\[E\d{4}\]: \S"
 )
-"""How compilers of C, C++, CUDA, Fortran, Rust and Java say what is wrong in a source."""
+"""How compilers of C, C++, CUDA, Fortran, Rust and Java report an error in source code."""
 _MLIR = "loc("
-"""How MLIR begins, which is nothing but compilers."""
+"""How errors of MLIR begin, which only compilers use."""
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
 _ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b")
-"""How C, C++ and CUDA end a process whose own check fails; the file stands in front of it."""
+"""How C, C++ and CUDA end a process whose own check fails; the file comes before it."""
 _ABORTS = late_pattern(r": Assertion `.{1,400}' failed\.?$")
-"""The same in the words of C's own `assert`, which ends the process."""
+"""The same, as C's own `assert` prints it, which ends the process."""
 _CHECK = late_pattern(r"(?:RET_CHECK failure \(|Non-OK-status: )\S")
-"""How XLA says which of its checks did not hold, or with which status the process ends."""
+"""How XLA reports which of its checks failed, or the status with which the process ends."""
 _GRAPHS_CHECK = late_pattern(r"xla/service/|\bHLO\b|hlo_")
 _DRIVER_FAILED = late_pattern(
     r"neuron:\w{1,80}: .{0,400}?(?i:\b(?:failed|failure|error|timed out|unable to|cannot|could not)\b)"
 )
-"""What Neuron's driver tells the kernel's log, function by function."""
+"""Errors of the Neuron driver in the kernel's log, which begin with the function's name."""
 _ADAPTER_FAILED = late_pattern(
     r"(?:infiniband )?(?:efa|mlx\d|rdma)\w{0,20}[ :].{0,400}?"
     r"(?i:\b(?:failed|failure|error|timed out|unable to|cannot|could not)\b)"
 )
-"""The same of the drivers of the network's adapters."""
+"""The same of the drivers of network adapters."""
 _DISKS_DRIVER_FAILED = late_pattern(
     r"(?:blk_update_request|print_req_error): (?:I/O|critical \w{1,20}) error, dev \S|Buffer I/O error on dev \S"
     r"|nfs: server \S{1,200} not responding, timed out|Kernel panic - not syncing: \S"
@@ -105,12 +104,12 @@ _GPUS_DRIVER_FAILED = late_pattern(
     r"|\bfatal error during gpu init|\b(?:hw_init|device_ip_init|device init\w*) .{0,80}failed"
     r"|\bgpu reset\b.{0,60}\bfailed|\bring \S{1,40} timeout|failed to initialize)"
 )
-"""The same of the drivers of GPUs: what NVIDIA's says is meant for people, the others fail at much without harm."""
+"""The same of the drivers of GPUs: NVIDIA's prints failures for people; in others many failures are harmless."""
 _STACK = late_pattern(
     r"(?:StackTrace:|\*{3} (?:Begin|End) stack trace \*{3}|clone|_{0,2}\w{0,40}start\w{0,20}|_?Py[A-Z_]\w{1,80}"
     r"|[\w:~<>*&, ]{1,400}::~?\w{1,200}(?:<.{0,400}>)?\((?!.{0,2000}(?i:\bfail|\berror)).{0,4000})$"
 )
-"""What XLA prints of the stack at level ERROR, name by name."""
+"""What XLA prints of the stack at level ERROR, one function per line."""
 _REPORT = 'ErrorMessage "'
 """How SageMaker's toolkit quotes the exception that ended the script."""
 _PANIC = late_pattern(
@@ -122,28 +121,28 @@ _FAILED = late_pattern(
 )
 """`Model export failed.`, `train.py FAILED`, and a check with dots up to its result."""
 _ROUTINE = late_pattern(r"(?i:error in (?:routine|subroutine|procedure)) +\w")
-"""How programs in Fortran say where they stop, in a box of signs that is indented."""
+"""How Fortran programs report where they stop, inside an indented box of characters."""
 _HEADING_FAILED = late_pattern(r"(?:\S+\.(?:py|sh)|\w+(?:\.\w+)+) FAILED\s*$")
-"""The heading of torchrun's report: the worker that ended is named below it."""
+"""The heading of torchrun's report, which names the worker that ended below it."""
 _NCCL_FAILED = late_pattern(
     r"(?i)^(?!.{0,200}\bcan lead to\b|Failed to open libibverbs).{0,400}?\b(?:fail(?:ed|ure)?|errors?|abort\w*"
     r"|closed|refused|timed? ?out|timeout|mismatch|unhandled|not found|no socket interface)\b"
 )
-"""What NCCL warns of where something failed; the rest is advice on how the machine is set up."""
+"""NCCL's warnings of which something failed; the others are advice on the set-up of the machine."""
 _PEER_LEFT = late_pattern(r"(?i)\b(?:closed|abort\w*|peer|remote|refused|reset)\b")
-"""The same where another worker has gone, which NCCL is the first to notice: no reason by itself."""
+"""Those of another worker that has gone, which NCCL notices first: no reason by themselves."""
 _PYTEST = late_pattern(
     r"FAILED [\w./-]{1,200}\.py::\S|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)="
     r"|--- FAIL: \S"
 )
 _PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERROR)\b)?")
-"""How pytest names a test: in front of how it ended, or behind that."""
+"""How pytest names a test, before or after its result."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
 _CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
 _ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
 _TEARDOWN = late_pattern(r"(?:^|_)(?:destroy|deinit|teardown|cleanup|shutdown)(?:_|$)")
-"""Functions that give back what was taken: what they complain of follows from what failed before."""
+"""Functions that release resources: their errors follow from an earlier failure."""
 
 
 def judge(statement: Statement) -> CauseVerdict | None:
@@ -180,13 +179,13 @@ def judge(statement: Statement) -> CauseVerdict | None:
 
 
 def _is_mere_name(statement: Statement, raised: re.Match[str]) -> bool:
-    """Whether what reads as an exception's type is that of a warning, or a field's name in a block of Open MPI's."""
+    """Whether what reads like an exception's type is that of a warning, or a field's name in a block of Open MPI."""
     is_field = statement.indented and raised["type"] == "Error" and _ENDS_IN_ERRNO.search(raised["text"] or "")
     return _WARNING.search(raised["type"]) is not None or bool(is_field)
 
 
 def rest_of_banner(statement: Statement) -> CauseVerdict | None:
-    """What a line of the compiler's banner means where the log begins behind its message: that there was one."""
+    """What a line of the compiler's banner means in a log that begins after its message: that there was a failure."""
     is_rest = statement.speaker is Speaker.COMPILER and statement.level.is_error and statement.text.strip(" *")
     if not is_rest or not compiler.DETAIL.match(statement.text):
         return None
@@ -196,12 +195,13 @@ def rest_of_banner(statement: Statement) -> CauseVerdict | None:
 
 
 def ends_process(text: str) -> bool:
-    """Whether a line outside a traceback shows by its shape that a process has ended: a panic of Go or Rust."""
+    """Whether a line outside a traceback shows by its form that a process has ended: a panic of Go or Rust."""
     return _PANIC.match(text) is not None
 
 
 def _doubt(statement: Statement, row: Recognizer) -> Doubt:
-    """Known words without a level may stand in any text, but for those of an exception."""
+    """How doubtful a row's match is: without a level, known words may stand in any text, unless an exception's type
+    comes first."""
     if row.weight is Weight.REASON or row.any_level or statement.level is not LogLevel.NOTSET:
         return row.doubt
     raised = EXCEPTION.match(statement.text)
@@ -276,7 +276,7 @@ def _by_level(statement: Statement) -> CauseVerdict | None:
 
 
 def _message(statement: Statement, cause_class: CauseClass) -> CauseVerdict:
-    """What an error line means that nobody knows; one that ends in a colon is the heading of what it announces."""
+    """What an unknown error line means; one that ends in a colon is only a heading."""
     advice = ERROR_LINE if cause_class is CauseClass.SCRIPT_ERROR else ""
     if statement.text.endswith((":", " -", " - ")):
         return consequence(cause_class, advice)
@@ -312,7 +312,7 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
 
 
 def _runtime_class(statement: Statement) -> CauseClass:
-    """Which part of the runtime complains, by the function's name and the words."""
+    """The class of an error of the runtime, by the function's name and the text."""
     if _CORES.search(statement.function):
         return CauseClass.RUNTIME_INIT
     if _ALLOCATION.search(statement.text):

@@ -1,7 +1,7 @@
-"""Lines that head what stands below them: `Fatal error:`, an exception whose own words begin on the next line, a
-condition of C++ that names no reason.
+"""Follows headings to the reason below them: `Fatal error:`, an exception whose message begins on the next line, a C++
+condition that names no reason.
 
-A finding of such a line is moved down to where the reason stands.
+The finding of a heading is moved down to the line that states the reason.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import json_lines
 
 _LINES_TO_REASON = 2
-"""Between a heading and what it heads: one may be empty."""
+"""From a heading down to what it announces: one line between may be empty."""
 _LINES_TO_QUOTED = 100
-"""Between an exception and the one that it announces, frames of Python and C++ between."""
+"""From an exception down to the one that it announces, with frames of Python and C++ between."""
 _RULE = late_pattern(r"[-=*#~_]{3,}$")
 _TITLE = late_pattern(r"- |.{1,80}:$")
-"""What stands between two rules and is only the title of what follows."""
+"""A line between two rules that is only the title of what follows."""
 _PLAIN_HEADING = f"{json_lines.HEADING}:"
-"""Of a traceback of Python's own; what programs quote as part of a message says whose it is in front."""
+"""The heading of a traceback that Python itself prints; one that is quoted in a message has a name before it."""
 
 
 class Expects(Enum):
@@ -36,9 +36,9 @@ class Expects(Enum):
 
     REASON = auto()
     WORDS = auto()
-    """The exception's own words."""
+    """The exception's own message."""
     QUOTED = auto()
-    """An exception that it quotes; what it says itself is more than nothing."""
+    """An exception that it quotes; until that comes, the heading's own text counts."""
 
 
 class Below(Enum):
@@ -46,7 +46,7 @@ class Below(Enum):
 
     OTHER = auto()
     PART = auto()
-    """Between a heading and its reason; says nothing by itself."""
+    """Between a heading and its reason, and without a meaning of its own."""
     REASON = auto()
     """The reason: the finding stands here now."""
 
@@ -62,7 +62,7 @@ class _Heading(msgspec.Struct):
 
 
 class Headings:
-    """Reads the lines outside tracebacks for the one heading that is open."""
+    """Reads the lines outside tracebacks, and keeps the one heading that is open."""
 
     def __init__(self) -> None:
         self._open: _Heading | None = None
@@ -92,12 +92,12 @@ class Headings:
         return Below.OTHER, None
 
     def pass_traceback(self, statement: Statement) -> None:
-        """Take any line: where a traceback of Python's own begins, that has nothing to do with the heading."""
+        """Close the heading if this line begins a traceback of Python itself, which does not belong to it."""
         if self._open is not None and statement.text == _PLAIN_HEADING:
             self._open = None
 
     def raised(self, statement: Statement, verdict: CauseVerdict) -> None:
-        """Take an exception: it is what an exception above has announced."""
+        """Take an exception, which may be what an exception above has announced."""
         heading = self._open
         if heading is None or heading.expects is Expects.REASON or verdict.weight is Weight.CASCADE:
             return
@@ -123,7 +123,7 @@ class Headings:
 
     @staticmethod
     def _words(heading: _Heading, statement: Statement, verdict: CauseVerdict | None) -> Below:
-        """What a line says below an exception that has no words beside its name."""
+        """What a line is to an exception above it that has no message beside its name."""
         is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON
         if not is_near or statement.process != heading.statement.process or statement.level.is_mild:
             return Below.OTHER
@@ -137,7 +137,7 @@ class Headings:
 
 
 def _headed(heading: _Heading, statement: Statement) -> Below:
-    """Let what a heading announces be the finding's line; OTHER where it announces nothing."""
+    """Move the heading's finding to this line, if it states the reason; OTHER if it does not."""
     finding, above = heading.finding, heading.statement
     is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON and statement.process == above.process
     if is_near and not finding.terminal and reasons_below.states_nothing(statement):

@@ -1,7 +1,7 @@
-"""Lines that were joined into one: a page, an issue or a shipper of logs has lost the line ends between them.
+"""Splits lines that were joined into one: a web page, an issue or a log shipper has lost the line ends between them.
 
-Where a line began, its shape shows: the frames of a traceback, a stamp with a level behind it, a level by itself that
-comes again and again. What only blanks part and has no such shape stays one line.
+The text shows where a line began: a frame of a traceback, a timestamp followed by a level, a level by itself that comes
+again and again. Text with only blanks in between and no such marks stays one line.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import json_lines
 
 _SHORTEST = 160
-"""Characters from which on a line is looked at for several headers."""
+"""Characters that a line must have to be searched for several headers."""
 _HEADER = 60
 """Characters in which the first header of a line has its level."""
 _LONGEST_FRONT = 160
 _FEWEST = 3
-"""Headers of one kind, with blanks in front, that show that a line holds several; fewer may be quoted."""
+"""Headers of one kind, with blanks before them, that show that a line holds several; fewer may be quoted."""
 _WORDS = 3
-"""Characters between two headers: behind each something was said."""
+"""Least number of characters between two headers, since each is followed by some text."""
 _FRAME = late_pattern(r"\s(?=File \"[^\"\n]{1,400}\", line \d{1,7}, in \S)")
 _HEADING = f"{json_lines.HEADING}:"
 _LINK = late_pattern(
@@ -31,7 +31,7 @@ _EXCEPTION = late_pattern(
     r"(?:\s|(?<=[)\]}]))(?=(?:[A-Za-z_]\w{0,80}\.){0,6}[A-Za-z_]?\w{0,80}(?:Error|Exception): \S)"
 )
 _GLUED_EXCEPTION = late_pattern(r"(?<=[)\]}])(?=(?:[A-Za-z_]\w{0,80}\.){0,6}[A-Za-z_]\w{0,80}(?:Error|Exception): ?\S)")
-"""Right behind the source of a frame."""
+"""An exception right after the source of a frame."""
 _LEVELS = ("INFO", "ERROR", "WARNING", "WARN", "DEBUG", "CRITICAL", "FATAL", "NOTICE", "SEVERE", "TRACE")
 _ANY_LEVEL = f"(?:{'|'.join(_LEVELS)})"
 _STAMPED = late_pattern(
@@ -40,11 +40,11 @@ _STAMPED = late_pattern(
 )
 _LEVEL = late_pattern(rf"(?<!\S)(?:\[{_ANY_LEVEL}\]:? |{_ANY_LEVEL}:[\w.-]{{1,60}}:)(?=\S)")
 _GLUES = ".)]}!?%*>"
-"""Besides letters and digits: what a line may end with that a stamp follows without a blank."""
+"""Besides letters and digits, the characters after which a timestamp may follow without a blank."""
 
 
 def parts(text: str) -> list[str]:
-    """The lines that this one was, itself where it was one."""
+    """The lines that this one was made of, or the line itself."""
     result: list[str] = []
     for record in _records(text) if _has_late_level(text) else [text]:
         result += _unfolded(record) if '", line ' in record else _unglued(record)
@@ -52,12 +52,12 @@ def parts(text: str) -> list[str]:
 
 
 def _has_late_level(text: str) -> bool:
-    """Whether a level stands behind where the first one does: the patterns that look for headers are dear."""
+    """Whether there may be a second level in a line; checked first, since the patterns for headers are slow."""
     return len(text) >= _SHORTEST and any(text.find(level, _HEADER) >= 0 for level in _LEVELS)
 
 
 def _records(text: str) -> list[str]:
-    """What each header begins."""
+    """The text split at its headers."""
     for header in (_STAMPED, _LEVEL):
         found = [one for one in header.finditer(text) if _may_begin(text, one.start())]
         begins = found[:1] + [one for before, one in pairwise(found) if one.start() - before.end() >= _WORDS]
@@ -78,12 +78,12 @@ def _is_glued(text: str, start: int) -> bool:
 
 
 def _unglued(text: str) -> list[str]:
-    """The source of a frame, and the exception right behind it."""
+    """The source of a frame, and the exception right after it, if there is one."""
     return _GLUED_EXCEPTION.split(text, maxsplit=1) if text[:1].isspace() else [text]
 
 
 def _unfolded(text: str) -> list[str]:
-    """The lines of a traceback; what stands in front of it like a header stands in front of each."""
+    """The lines of a traceback; text before it that looks like a header is put before each of them."""
     frames = _FRAME.split(text.lstrip())
     at = frames[0].find(_HEADING)
     is_begun = at >= 0 or frames[0].startswith('File "')
@@ -101,7 +101,7 @@ def _unfolded(text: str) -> list[str]:
 
 
 def _frame(text: str, *, is_last: bool) -> list[str]:
-    """A frame with its source, and what ends its traceback behind it."""
+    """A frame with its source, and what follows it at the end of its traceback."""
     frame, *links = _LINK.split(text)
     raised: list[re.Match[str]] = list(_EXCEPTION.finditer(frame)) if links or is_last else []
     if not raised:

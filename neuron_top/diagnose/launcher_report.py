@@ -1,6 +1,6 @@
-"""torchrun's report of how its workers ended: an entry each, its rank on a line of its own, the first to end below all.
+"""Reads torchrun's report of how its workers ended: one entry each, with a line for its rank; the first to end is last.
 
-The others ended because that one did, so they explain nothing beside it.
+The others ended because that one did, so they explain nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from neuron_top.late_pattern import late_pattern
 _OTHERS = "Failures:"
 _FIRST = "Root Cause (first observed failure):"
 _PART = " : "
-"""Between name and value, both on a line of an entry (`exitcode  : -9`)."""
+"""Between name and value in a line of an entry (`exitcode  : -9`)."""
 _RANK = late_pattern(r"\brank\s{0,9} : (\d{1,6}) \(local_rank: \d{1,6}\)$")
 _END = late_pattern(r"\bexitcode\s{0,3} : -?\d|\btraceback : Signal \d")
 _LINES_TO_END = 4
@@ -27,12 +27,12 @@ class LauncherReport:
 
     def __init__(self) -> None:
         self._rank: tuple[int, int] = (-_LINES_TO_END, 0)
-        """Of the entry being read, behind the number of its line."""
+        """The line and the value of the last rank that was read."""
         self._others: list[Finding] = []
         self._in_first = False
 
     def read(self, statement: Statement) -> None:
-        """Follow the report, and give how a worker ended that worker's rank."""
+        """Follow the report, and set the rank of a line that says how a worker ended."""
         text = statement.text
         if text.endswith(_OTHERS):
             self._others, self._in_first = [], False
@@ -49,7 +49,7 @@ class LauncherReport:
             statement.rank = number if statement.line - line <= _LINES_TO_END else None
 
     def found(self, statement: Statement, verdict: CauseVerdict, finding: Finding) -> bool:
-        """What such a line has become; True where it was another worker's, and is now that of the first to end."""
+        """Take the finding of such a line; True where it was another worker's, and now is that of the first to end."""
         if verdict.weight is Weight.CASCADE or _END.search(statement.text) is None:  # an exit code of 1 says nothing
             return False
         is_others = any(finding is other for other in self._others)

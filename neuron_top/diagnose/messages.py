@@ -1,6 +1,6 @@
-"""The text of a failed compile, on the header's line or on those behind it: the line that names the reason.
+"""Finds the line that names the reason in the message of a failed compile, on the header's line or on those after it.
 
-A failure that is kept in the cache is quoted the same way; without a retry the quotation is why the job stopped.
+A failure that is stored in the cache is quoted the same way; without a retry the quotation is why the job stopped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FAILED = "Failed compilation with"
 _CACHED = ("Got a cached failed neff at", "There was a compilation error for this graph in the previous run")
 BANNER = late_pattern(r"(?i)an internal compiler error has occurred")
 _THROWN = late_pattern(r"An exception was thrown:$")
-"""How the compiler's back end heads its own stack; what was thrown stands below that."""
+"""The heading of the stack of the compiler's back end; what was thrown stands below that."""
 _STACKS_LINE = late_pattern(r"\d{1,3}# |-{5,}$")
 RETRYING = late_pattern(r"[Ww]ith er+or log: ?\[|Retrying\.\.\.")
 """A cached failure that is compiled once more; its quotation ends in the latter."""
@@ -49,17 +49,17 @@ MODULE = late_pattern(r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?")
 
 
 def announces_message(text: str) -> bool:
-    """Whether the compiler says the reason of its failure below this line."""
+    """Whether the compiler states the reason of its failure below this line."""
     return BANNER.search(text) is not None or _THROWN.match(text) is not None
 
 
 def is_cached(text: str) -> bool:
-    """Whether it says that the cache keeps this failure."""
+    """Whether it says that this failure is stored in the cache."""
     return any(words in text for words in _CACHED)
 
 
 class CompilerMessage(msgspec.Struct):
-    """A failed compile whose message goes on with the lines to come."""
+    """A failed compile whose message goes on in the next lines."""
 
     header: Statement
     is_cached: bool
@@ -71,7 +71,7 @@ class CompilerMessage(msgspec.Struct):
     """The compiler quotes a traceback as its message: the exception at its end is the reason."""
 
     def accepts(self, statement: Statement) -> bool:
-        """Whether a statement goes on with the message."""
+        """Whether a statement continues the message."""
         if self.left <= 0 or statement.speaker not in (Speaker.UNKNOWN, Speaker.COMPILER):
             return False
         if BANNER.search(statement.text):
@@ -104,7 +104,7 @@ class CompilerMessage(msgspec.Struct):
         return self.in_traceback or _STACKS_LINE.match(statement.text) is not None
 
     def _keep(self, statement: Statement) -> None:
-        """The first line, unless a later one holds what the compiler names the reason with."""
+        """Keep the first line, or a later one in which the compiler names the reason."""
         if self.best is None or (_named(statement) and not _named(self.best)):
             if _REMARK.match(statement.text):
                 return
@@ -114,7 +114,7 @@ class CompilerMessage(msgspec.Struct):
 
 
 def reason(text: str) -> str:
-    """What stands behind the argv of a failed compile; the text itself where none stands in front."""
+    """What follows the argv of a failed compile; the text itself where it has none."""
     at = text.find(FAILED)
     if at < 0:
         return _DATE.sub("", text, count=1) if _DATE.match(text) else text

@@ -1,4 +1,4 @@
-"""What sounds like a failure and is none: advice, farewells, what is ignored or tried again, and quoted words."""
+"""Recognizes what sounds like a failure and is none: advice, errors during exit, what is ignored or retried, quotes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _EVENT = late_pattern(
     r"|\"(?:[Ss]tate|[Ss]tatus|[Pp]hase|Err)\": ?\"|\"?[Ee]xitCode\"?: [1-9]|Exit Code:\s{1,20}[1-9]"
     r"|[Mm]essage:\s{1,20}\S"
 )
-"""What kubectl prints of a pod: its events, why it waits, and how it ended; and what Snakemake prints of a job."""
+"""What kubectl prints about a pod (its events, why it waits, how it ended), and Snakemake about a job."""
 PROBE = late_pattern(
     r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): (?!.{0,800}\bexecutable file not found\b)"
 )
-"""What Kubernetes prints while a server is not up yet; that it ends the container for it has a line of its own."""
+"""What Kubernetes prints while a server is not up yet; if it ends the container for that, it prints another line."""
 _PIPS_REPORT = late_pattern(r"× \S.{0,200} did not run successfully\.$")
-"""How pip heads what it reports of a step that failed."""
+"""The heading of pip's report of a step that failed."""
 _WEIGHTS = late_pattern(r"size mismatch for \S{1,300}: copying a param|(?:Missing|Unexpected) key\(s\) in state_dict: ")
 """What PyTorch lists below the exception of a checkpoint that does not fit."""
 ROOT = late_pattern(
@@ -32,7 +32,7 @@ ROOT = late_pattern(
     r"|permission[ _]?denied|resource[ _]?exhausted|failed[ _]?precondition|aborted|out[ _]?of[ _]?range"
     r"|unimplemented|internal|unavailable|data[ _]?loss|unauthenticated): \S"
 )
-"""The first of them, with its status."""
+"""The first of TensorFlow's numbered errors, with its status."""
 NOISE = late_pattern(
     r"^[\W\d_]*$|^(?:ignored?|raise|warn|null|[Nn]one|[Tt]rue|[Ff]alse|continue|retry)$|^-- .{1,200} - Failed$"
     r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
@@ -59,7 +59,7 @@ NOISE = late_pattern(
 )
 """Error lines that are none."""
 _ADVICE = late_pattern(r"If (?:you|this|the)\b|(?:Please|Make sure|Note|Hint|Tip)\b")
-"""How sentences begin that say what to do about something."""
+"""How sentences begin that give advice."""
 _KILLS = late_pattern(
     r"(?i)(?:(?:now |gracefully )?(?:kill|terminat|stopp|interrupt|signall?|end)ing (?!(?:with|on|by|due)\b)\S"
     r"|send(?:s|ing)? )"
@@ -70,31 +70,32 @@ _KILLS = late_pattern(
 _SIGNALS = ("stopped", "killed")
 """Rows of signals that ended a process."""
 _PIPE_CLOSED = late_pattern(r"\w{1,20}: (?:write error|standard output|stdout): Broken pipe$")
-"""What a program of the shell says whose reader has seen enough, `head` say."""
+"""What a shell program prints when its reader, for example `head`, has ended first."""
 _FAREWELL = late_pattern(
     r"(?i:\b(?:failed to|failure to|unable to|could not|cannot|error (?:while|during|when)) (?:\w+ ){0,2}?"
     r"(?:disconnect|shut(?:ting)? ?down|clos(?:e|ing)|clean(?:ing)? ?up|tear(?:ing)? ?down|finali[sz]e|unregister"
     r"|deregister|destroy)(?:ing)?\b)"
 )
-"""What a program complains of while it ends: it ends all the same."""
+"""Errors during a program's exit, which do not keep it from ending."""
 _IGNORED = late_pattern(
     r"(?:[,:;] ignor(?:ed|ing)(?: (?:it|this))?|\(ignored\)|[.,;] ?[Ff]alling back (?:to|on)(?: [\w-]{1,40}){1,5}"
     r"|[,;] skipp(?:ed|ing)(?: (?!fail|remaining|rest\b|all\b|every)[\w.'-]{1,40}){0,4})[.!]?$"
 )
-"""How a program ends that says of something that it does without."""
+"""How a message ends that says that the program ignores the error, or does without something."""
 _DONE_WITHOUT = late_pattern(
     r"^Cleaning build area\W{1,8}bad exit status: "
     r"|^Error caught was: No module named |\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
 )
-"""How xFormers says what it does without, and optimum-neuron which graph the hub does not have: it is compiled."""
+"""Messages of a clean-up and of xFormers about what they do without, and of optimum-neuron about a graph that the hub
+does not have, and that is then compiled."""
 _TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d")
-"""How the client of Hugging Face's hub and NCCL say what they try again; when they give up they say that."""
+"""How the client of the Hugging Face hub and NCCL announce a retry; when they give up, they print another line."""
 TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
-"""What unittest heads a traceback with, behind `ERROR:` or `FAIL:`: a name, whatever words it holds."""
+"""The heading that unittest prints above a traceback, after `ERROR:` or `FAIL:`: a name, whatever words it holds."""
 
 
 def is_noise(statement: Statement) -> bool:
-    """Whether an error line that nobody knows is none, or what a program complains of while it ends."""
+    """Whether an unknown error line is no failure, or an error during a program's exit."""
     if NOISE.search(statement.text):
         return True
     if statement.level is LogLevel.FATAL:
@@ -103,7 +104,7 @@ def is_noise(statement: Statement) -> bool:
 
 
 def is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
-    """Whether known words only advise, tell of what is ignored or tried again, or of a connection not closed well."""
+    """Whether known words only advise, or report what is ignored, retried, or a connection that was not closed well."""
     if any(pattern.search(statement.text) for pattern in (_TRIED_AGAIN, _IGNORED, _DONE_WITHOUT)):
         return True
     if statement.level is LogLevel.NOTSET and (_ADVICE.match(statement.text) or _PIPE_CLOSED.match(statement.text)):
@@ -121,8 +122,11 @@ _SHELLS_REPORT = late_pattern(
 
 
 def is_prose(statement: Statement, row: Recognizer) -> bool:
-    """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
-    reports of torchrun, pip and shells are, XLA's status, and what kubectl says of a pod."""
+    """Whether known words are only quoted, as in source code, help texts and tables, which are indented.
+
+    Some real failures are indented too: C++ exceptions, reports of torchrun, pip and shells, XLA's status, and what
+    kubectl prints about a pod.
+    """
     is_said = any(
         shape.match(statement.text)
         for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, ROOT, _WEIGHTS, _PIPS_REPORT, _SHELLS_REPORT)

@@ -1,7 +1,7 @@
-"""An error whose reason stands in an object printed over the lines below it, as JSON or as YAML, Ansible's above all.
+"""Reads the reason of an error from an object that is printed below it as JSON or YAML, mostly by Ansible.
 
-Of its members the message counts, and where that only says that something failed, what the program wrote to standard
-error. Ansible can also print the message behind the object, below a title in capitals.
+Of its members the message counts, or, if that only says that something failed, what the program wrote to standard
+error. Ansible can also print the message after the object, below a title in capitals.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _ERROR = late_pattern(r"\"error\": \{$")
 """A member whose own members count as the object's."""
 _TRACEBACK = "Traceback (most"
 _STRIPPED = late_pattern(r"\w{1,60}\": \"")
-"""How a member begins that looked like a string of a notebook, so that its outer quotes were taken off."""
+"""How a member begins that was taken for a string of a notebook, and so has lost its outer quotes."""
 _OUTPUT = ("stderr", "module_stderr", "module_stdout", "exception")
 """Members that hold what a program printed."""
 _BLOCK = late_pattern(r"[|>][+-]?$")
-"""Of YAML: the value stands on the lines below."""
+"""In YAML: the value stands on the lines below."""
 _TITLE = late_pattern(r"(?P<key>MSG|STDERR|MODULE_STDERR|STDOUT|MODULE_STDOUT|EXCEPTION):$")
 _SAYS_LITTLE = late_pattern(
     r"(?i)(?:non-zero return code|MODULE FAILURE.*|.*\bsee std(?:out|err)(?:/std(?:out|err))? for .*|assertion failed"
@@ -43,11 +43,11 @@ _SAYS_LITTLE = late_pattern(
 _YAMLS_LINE = late_pattern(r"[\w.-]{1,60}:(?: |$)|- ")
 _MOST_LINES = 400
 _LINES_TO_TITLE = 2
-"""Between the end of an object and a title behind it."""
+"""From the end of an object down to a title."""
 
 
 class _At(Enum):
-    """Where the next line stands."""
+    """Where the next line is."""
 
     JSON = auto()
     YAML = auto()
@@ -62,16 +62,16 @@ class _Object(msgspec.Struct):
     left: int
     depth: int = 1
     found: str = ""
-    """What the member says that counts so far."""
+    """The value of the member that counts so far."""
     found_key: str = ""
     is_known: bool = False
-    """What the member says is known."""
+    """That value matches a row of the table."""
     key: str = ""
     """Of the member that is being read."""
     value: str = ""
     line: int = 0
     behind: int = 0
-    """Lines behind the object, or below the last title's words."""
+    """Lines since the end of the object, or since the text below the last title."""
 
 
 class PrintedObjects:
@@ -114,7 +114,7 @@ class PrintedObjects:
 
     @staticmethod
     def _is_torn(within: _Object, statement: Statement) -> bool:
-        """Whether an object ends before its last line: something else is printed."""
+        """Whether the object was cut off, since this line is something else."""
         if statement.line == within.line or not statement.text:
             return False
         is_value = within.depth > 1 or _JSONS_LINE.match(statement.text) is not None
@@ -199,14 +199,14 @@ def _take(within: _Object, statement: Statement) -> Finding | None:
 
 
 def _most_telling(output: list[Statement]) -> Statement:
-    """The first line that reads as one of a failure, else the last."""
+    """The first line that reads like a failure, else the last."""
     plain = (msgspec.structs.replace(each, level=LogLevel.NOTSET) for each in output)
     is_failure = [general.judge(each) is not None for each in plain]
     return output[is_failure.index(True)] if any(is_failure) else output[-1]
 
 
 def _known(statement: Statement) -> CauseVerdict | None:
-    """What is known of a line; nothing where it only follows from something."""
+    """What the table knows of a line; None for one that states no reason."""
     verdict = general.judge(statement)
     if verdict is None or verdict.row is None or verdict.reason is not ReasonGiven.STATED:
         return None

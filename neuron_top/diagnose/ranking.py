@@ -1,23 +1,23 @@
 """The rule: which findings are failures, which of them were overcome, and which is the cause. All of it is here.
 
-**Not a failure**: a finding in doubt (`Doubt`: an error line nobody knows, a warning about other workers) behind
-which the job went on: steps, or many more lines; where there is much doubt, compiles too.
+**Not a failure**: a doubtful finding (`Doubt`: an unknown error line, a warning about other workers) after which the
+job went on: with steps, or many more lines; where there is much doubt, also with compiles.
 
-**Overcome**: its own recovery was seen (the graph compiled later, the lock came free); the log ends in success behind
+**Overcome**: its own recovery was seen (the graph compiled later, the lock came free); the log ends in success after
 it; the program that logged it goes on with its ordinary lines; a launcher started its workers again, and those made a
-step; or at least five steps were made behind it. What a tool tries again counts only where nothing else says why the
-job failed.
+step; or at least five steps were made after it. What a tool retries counts only if nothing else explains why the job
+failed.
 
-**Order** of what is left: what explains more first (`Weight`: a reason stated by compiler, runtime, driver or kernel; a
-known wording or an exception; an unknown error line; a death; a consequence), then what was said first. So the
-compiler's and the device's statement comes before the framework's, and the rank that spoke first before those that
-repeat it. That a collective waited in vain explains no more than the exception that another worker died of before,
-and less than one of a rank that did not wait itself.
+**Order** of the rest: what explains more comes first (`Weight`: a reason stated by compiler, runtime, driver or kernel;
+a known wording or an exception; an unknown error line; a death; a consequence), then what was printed first. So the
+compiler's and the device's statement comes before the framework's, and the first rank before those that repeat it. A
+collective that timed out explains no more than the exception of which another worker had died before, and less than an
+exception of a rank that did not wait itself.
 
 **Consequences** (`Weight.CASCADE`: engine died, worker exited, exit status of a wrapper, closed connections, quotations
-of a failure that is retried) are no causes where anything else states one; else the first is named, with low
-confidence, but for what a launcher prints of every end: that it stops its workers, and an exit code above the job's
-last lines. Of a log that ends inside a traceback the last line is named.
+of a failure that is retried) are no causes if anything else states one. Otherwise the first is named, with low
+confidence; last of all what a launcher prints at every end: that it stops its workers, and an exit code above the
+job's last lines. For a log that ends inside a traceback, the last line is named.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ from neuron_top.parsers.wrapper import MINUTES_WAITED
 
 _STEPS_OF_A_LIVING_JOB = 5
 _STEPS_BEHIND_WORDS = 2
-"""The same behind an exception that only was printed: whoever prints one without its traceback has caught it."""
+"""The same after an exception that was only printed: a program that prints one without its traceback has caught it."""
 _MINUTES_TO_EXPLAIN = 10.0
-"""From here on a wait for another one's compile explains why a job that somebody stopped in it had come to nothing."""
+"""From here on a wait for another process's compile explains why a job that was stopped during it had achieved
+nothing."""
 _MINUTES_TO_FAIL = 60.0
-"""From here on a wait for another one's compile that does not end is a failure by itself."""
+"""From here on a wait for another process's compile that does not end is a failure by itself."""
 _STOPPED = frozenset(
     status for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM) for status in (-each, 128 + each)
 )
@@ -66,9 +67,9 @@ _OWN_REASONS = frozenset(
         CauseClass.HOST_OOM,
     }
 )
-"""Of exceptions that do not come of waiting for another worker, or of being stopped."""
+"""Classes of exceptions that do not come from waiting for another worker, or from being stopped."""
 _LINES_BEHIND = {Doubt.SOME: 300, Doubt.MUCH: 60}
-"""So many more lines show that a doubtful finding ended nothing."""
+"""After this many more lines a doubtful finding counts as harmless."""
 
 
 def diagnosis(
@@ -83,7 +84,7 @@ def diagnosis(
     is_torn: bool = False,
     recommends_pages: bool = False,
 ) -> CodedDiagnosis:
-    """The diagnosis of a log that was read to its end (or so far); `is_torn`: it ends inside a traceback."""
+    """The diagnosis of a log that was read to its end, or so far; `is_torn`: it ends inside a traceback."""
     progress, end = _until_told(findings, progress, end)
     succeeded = exit_code == 0 or end.success_line is not None
     is_stopped = exit_code in _STOPPED
@@ -94,7 +95,7 @@ def diagnosis(
     ]
     open_failures = [finding for finding in real if not _overcome(finding, progress, end, exit_code)]
     if open_failures and all(finding.weight is Weight.CASCADE for finding in open_failures):
-        # What a buffer held back is printed behind the traceback: the job had ended before those steps were shown.
+        # Buffered output is printed after the traceback: the steps in it were made before the job ended.
         open_failures += [finding for finding in real if finding not in open_failures and not finding.recovered]
     if (open_failures or exit_code not in (None, 0)) and all(_leaves_why(finding) for finding in open_failures):
         went_on = [finding for finding in real if finding.goes_on_at and not finding.recovered]
@@ -117,7 +118,7 @@ def diagnosis(
 
 
 def _until_told(findings: list[Finding], progress: JobProgress, end: End) -> tuple[JobProgress, End]:
-    """Progress and success of a job up to the line that tells its end, where what it printed is quoted behind that."""
+    """Progress and success of a job up to the line that reports its end, if its output is quoted after that."""
     told = next((finding for finding in findings if finding.verdict.advice == ENDED_BELOW), None)
     if told is None:
         return progress, end
@@ -129,7 +130,7 @@ def _until_told(findings: list[Finding], progress: JobProgress, end: End) -> tup
 
 
 def _went_on(finding: Finding, progress: JobProgress, lines: int) -> bool:
-    """Whether a doubtful finding turned out to be no failure."""
+    """Whether a doubtful finding turned out to be no failure, since the job went on."""
     doubt = Doubt.MUCH if finding.weight is Weight.CASCADE else finding.verdict.doubt
     if doubt is Doubt.NONE:
         return False
@@ -140,7 +141,7 @@ def _went_on(finding: Finding, progress: JobProgress, lines: int) -> bool:
 
 
 def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int | None) -> bool:
-    """Whether the job went on in spite of it."""
+    """Whether the job overcame it."""
     if finding.recovered or exit_code == 0:
         return True
     if finding.verdict.advice == ENDED_BELOW:
@@ -160,12 +161,12 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
 
 
 def _leaves_why(finding: Finding) -> bool:
-    """Whether it explains less than an exception that a program logged and seemed to go on from."""
+    """Whether it explains less than an exception that a program logged and seemed to survive."""
     return finding.weight in (Weight.MESSAGE, Weight.CASCADE)
 
 
 def _is_short_wait(finding: Finding, findings: list[Finding], *, is_stopped: bool) -> bool:
-    """Whether it is a wait that may still end: one of less than an hour, in which nobody has stopped the job."""
+    """Whether it is a wait that may still end: shorter than an hour, and nobody has stopped the job during it."""
     if not finding.is_wait:
         return False
     waited = MINUTES_WAITED.search(finding.text)
@@ -182,7 +183,7 @@ def _stops(finding: Finding) -> bool:
 
 
 def _with_wait_first(causes: list[Finding], open_failures: list[Finding]) -> list[Finding]:
-    """A job that was stopped while it waited for another one's compile had come to nothing because of the wait."""
+    """The causes, with the wait first if the job was stopped during one: it is why the job had achieved nothing."""
     wait = next((finding for finding in open_failures if finding.is_wait), None)
     first = causes[0] if causes else None
     if wait is None or first is None or not (_stops(first) and first.line > wait.line):
@@ -191,8 +192,8 @@ def _with_wait_first(causes: list[Finding], open_failures: list[Finding]) -> lis
 
 
 def _is_farewell(finding: Finding) -> bool:
-    """Whether it only notices that another process has gone, or that it is asked to go, as those do that end last,
-    also when all went well."""
+    """Whether it only reports that another process has gone, or a request to end, as the last processes do even when
+    all went well."""
     is_of_others = finding.verdict.cause_class in (CauseClass.COLLECTIVE, CauseClass.INTERRUPTED)
     return finding.weight is Weight.CASCADE and is_of_others
 
@@ -217,13 +218,13 @@ def _ordered(findings: list[Finding]) -> list[Finding]:
 
 
 def _came_late(finding: Finding, deaths: list[Finding]) -> bool:
-    """Whether somebody pressed Ctrl-C only when another process of the job was ending by itself."""
+    """Whether somebody pressed Ctrl-C only while another process of the job was already ending."""
     is_key = finding.verdict.cause_class is CauseClass.INTERRUPTED and finding.terminal
     return is_key and any(death.before_interrupt for death in deaths)
 
 
 def _is_vague(finding: Finding) -> bool:
-    """Whether it knows what failed and leaves to another line why."""
+    """Whether it states what failed, but leaves the reason to another line."""
     return finding.weight is Weight.REASON and finding.verdict.reason is ReasonGiven.MISSING
 
 
@@ -233,8 +234,8 @@ def _reported_ranks(findings: list[Finding]) -> set[int]:
 
 
 def _says_little(finding: Finding, reported: set[int]) -> tuple[bool, bool, bool]:
-    """Least what a launcher prints of every end; of its report the line of one worker says more, and most the exception
-    that this worker ended with."""
+    """Sort key: first the exception with which a worker in a launcher's report ended, then the line about one worker in
+    such a report, then others; last what a launcher prints at every end."""
     is_of_every_end = finding.verdict.advice in (STOPS_WORKERS, ENDED_BELOW)
     is_report = finding.verdict.advice == LAUNCHERS_REPORT
     is_its_exception = finding.terminal and not is_report and not reported.isdisjoint(finding.ranks)
@@ -242,7 +243,7 @@ def _says_little(finding: Finding, reported: set[int]) -> tuple[bool, bool, bool
 
 
 def _is_death_with_reason(finding: Finding) -> bool:
-    """Whether it is an exception that ended a worker for another reason than that it had waited for others."""
+    """Whether it is an exception that ended a worker for another reason than waiting for others."""
     return (
         finding.terminal
         and finding.weight is Weight.STATEMENT
@@ -251,10 +252,10 @@ def _is_death_with_reason(finding: Finding) -> bool:
 
 
 def _explains(finding: Finding, deaths: list[Finding]) -> Weight:
-    """Its weight; of a collective that waits for a worker that had died by then, that of an exception.
+    """Its weight; that of an exception for a collective that waited for a worker which had died by then.
 
-    Logs of ranks may stand one behind the other, so an exception that no waiting ends in counts wherever it stands, if
-    it is of ranks that did not wait.
+    The logs of ranks may follow one another in the file, so an exception that cannot come from waiting counts wherever
+    it stands, if it is from ranks that did not wait.
     """
     if finding.weight is not Weight.REASON or finding.verdict.cause_class is not CauseClass.COLLECTIVE:
         return finding.weight
@@ -269,14 +270,14 @@ def _is_of_others(death: Finding, waiting: Finding) -> bool:
 
 
 def _follows(finding: Finding, stated: int | None) -> bool:
-    """Whether it is an error line without a meaning of its own, behind one that states the reason."""
+    """Whether it is an error line that no row matches, after one that states the reason."""
     return (
         stated is not None and finding.verdict.row is None and finding.weight > Weight.REASON and finding.line > stated
     )
 
 
 def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
-    """The last line, as the nearest to a failure that only the exit code reports."""
+    """The last line, as the closest to a failure that only the exit code reports."""
     if end.last is None:
         return []
     if exit_code in _STOPPED:
@@ -290,7 +291,7 @@ def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
 
 
 def _torn(end: End) -> list[Finding]:
-    """The last frame, as the nearest to an exception that the log does not hold."""
+    """The last line, as the closest to an exception that the log does not hold."""
     if end.last is None:
         return []
     whose = CauseClass.COMPILE_ERROR if COMPILERS_FRAME.search(end.last.text) else CauseClass.SCRIPT_ERROR

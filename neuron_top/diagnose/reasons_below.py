@@ -1,4 +1,4 @@
-"""What heads a reason, and what the lines below a heading are to it: `headings` follows them."""
+"""Recognizes headings of a reason, and what the lines below them are to them; `headings` follows these lines."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _CONDITION = late_pattern(
     r"(?:FATAL|THROW|ASSERT|CHECK|ENFORCE|REQUIRE|VERIFY)(?:_\w{1,20})? (?:@|at) \S{1,300}"
     r"\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl):\d{1,7}: .{1,300}$"
 )
-"""How macros of C++ name a place and the condition that does not hold there; why stands below."""
+"""How C++ macros name a source location and the condition that does not hold there; the reason stands below."""
 _VALIDATION = late_pattern(r"(?:\w{1,80}\.){0,9}ValidationError: \d{1,4} validation errors? for \S{1,200}$")
-"""How pydantic names a model; the field and why stand below."""
+"""How pydantic names a model; the field and the reason stand below."""
 _FIELD = late_pattern(r"[A-Za-z_][\w.\[\]-]{0,100}$")
 _REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$")
 _HEADS_REASON = late_pattern(
@@ -30,29 +30,29 @@ _NOTHING = late_pattern(
     r"(?i)\W*(?:none|no errors?|n/?a|null)\W*$"
     r"|(?:[\w.-]{1,40}(?: \w{1,20})? ?[:=] ?)?[-+]?\d[\d.,]*(?:e[-+]?\d+)?\s?%?$"
 )
-"""What stands below a heading under which nothing, or a number, is told."""
+"""A line below a heading that shows that nothing failed: `none`, or a number."""
 _SAYS_NO_REASON = late_pattern(r"File \"|at \S+\(|Traceback|[-=*#%+~]{3}|\{")
-"""What stands below a heading and states no reason: frames, a rule."""
+"""A line below a heading that states no reason: a frame, a rule."""
 
 
 def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:
-    """Whether a line that nobody knows is only the heading of what stands on the next one."""
+    """Whether an unknown line is only the heading of what stands on the next one."""
     return verdict.weight is Weight.CASCADE and verdict.row is None and _HEADS_REASON.match(statement.text) is not None
 
 
 def leaves_reason(text: str) -> bool:
-    """Whether an exception's words only name a place and a condition in a source, or a model; why stands below."""
+    """Whether an exception only names a source location and a condition, or a model; the reason then stands below."""
     return _CONDITION.match(text) is not None or _VALIDATION.match(text) is not None
 
 
 def labels_reason(text: str, heading: str) -> bool:
-    """Whether a line below `heading` only says that, or of which field, the reason stands on the next one."""
+    """Whether a line below `heading` only announces the reason on the next one, or names the field that it is about."""
     is_field = _VALIDATION.match(heading) is not None and _FIELD.match(text) is not None
     return is_field or _REASONS_LABEL.match(text) is not None
 
 
 def states_reason(statement: Statement) -> bool:
-    """Whether a line below such a heading, in which no failure is seen, has the words of the reason."""
+    """Whether a line below such a heading, which is no failure by itself, states the reason."""
     text = statement.text
     is_other = statement.level.is_mild or _SAYS_NO_REASON.match(text) or NOISE.search(text)
     return len(text.split()) > 1 and not is_other

@@ -1,4 +1,4 @@
-"""What lines say of the failures in front of them: that a program goes on, begins anew, or has managed after all."""
+"""Reads lines that report that earlier failures were overcome: a program goes on, starts again, or succeeds later."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ WORDS: tuple[bytes, ...] = (
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [",
 )  # fmt: skip
-"""A line without any of these says nothing of the kind; Slurm's words for it are among those of its failures."""
+"""Words of such lines; Slurm's are already among those of its failures."""
 
 _OVERCAME = late_pattern(
     r"(?:\[[\w/.: -]{1,40}\] )?(?:(?:Ignoring|Skipping) (?:this|it)\b|Falling back (?:to|on)\b"
     r"|Continuing (?:without|anyway)\b)(?!.{0,300}(?i:fail|error|cannot|could not))"
     r"|.{0,300}\byou can (?:safely )?ignore the (?:above|previous) (?:error|failure)"
 )
-"""What a program says of the error in front of it: that it goes on."""
+"""How a program says that it goes on after the error before."""
 _SUCCEEDED = late_pattern(r"Attempt \d{1,3}/\d{1,3} succeeded$")
-"""What rclone says when it has tried all of it again; its errors before that were overcome."""
+"""What rclone prints when a retry has succeeded; its errors before that were overcome."""
 _LINES_TO_TAKE_BACK = 2
 """Between an error line and the one which says that it was overcome."""
 _REQUEUED = late_pattern(r"\*\*\* (?:JOB|STEP) \S{1,40} ON \S{1,200} CANCELLED AT \S{1,40} DUE TO JOB REQUEUE \*\*\*")
-"""How Slurm says that it stops a job in order to start it again."""
+"""How Slurm reports that it stops a job in order to start it again."""
 _LINES_OF_A_REQUEUE = 20
-"""In which Slurm tells how it ends the steps of such a job."""
+"""Lines after it in which Slurm reports how it ends the steps of such a job."""
 _RESTARTS = late_pattern(
     r"(?i)\b(?:will (?:now )?restart|restarting|(?:attempting|trying) to (?:restart|recover)) "
     r"(?:(?:the|all|training) ){0,2}worker(?: ?groups?|s)\b"
 )
-"""How an elastic launcher says that it begins anew with workers in the place of those that failed: all of them."""
+"""How an elastic launcher reports that it starts all its workers again, since some have failed."""
 _NEW_SESSION = "session will be closed and a new session will be created"
-"""How TensorFlow heads an error of another task for which it begins anew; what it quotes stands below."""
+"""The heading of an error of another task, after which TensorFlow starts a new session; the quotation stands below."""
 _LINES_OF_A_QUOTATION = 60
-"""In which it quotes that error, with the stack of the operation that met it."""
+"""Lines in which it quotes that error, with the stack of the operation that raised it."""
 _TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
-"""How Ansible heads what it prints of a task."""
+"""The heading of Ansible's output of a task."""
 _TASK_IGNORED = "...ignoring"
-"""What it prints below the failure of one that may fail."""
+"""What it prints below the failure of a task that may fail."""
 _DONE_AFTER_ALL = (
     (("no node for a pod", "no Neuron device for a pod"), late_pattern(r"\bSuccessfully assigned \S+ to \S")),
     (("image cannot be pulled", "a container waits for its image"), late_pattern(r"\bSuccessfully pulled image\b")),
@@ -71,24 +71,24 @@ _DONE_AFTER_ALL = (
     (("driver or device missing",), late_pattern(r"\bInitialized Inferentia: \S")),
     (("git lacks an object",), late_pattern(r"^HEAD is now at [0-9a-f]{7}")),
 )
-"""What such tools print when they could do later what these rows say that they could not; of AWS Batch, that another
-attempt has come to its end."""
+"""By rows that report that something could not be done: what the tool prints when it succeeds later; for AWS Batch,
+that another attempt has ended."""
 DONE_LATER = frozenset(row for rows, _ in _DONE_AFTER_ALL for row in rows)
 _POD = late_pattern(r"\bpod/[\w.-]{1,253}")
-"""Where events of several pods stand in one table, each names its pod."""
+"""The pod of an event, in a table of several pods."""
 
 
 class Recovery:
     """Reads the lines of one log outside tracebacks, and marks the findings before them that were overcome."""
 
     def __init__(self, findings: Findings, steps_made: Callable[[], int]) -> None:
-        """`steps_made`: how far the job has come up to the line that is being read."""
+        """`steps_made` returns the number of steps up to the line that is being read."""
         self._findings, self._steps_made = findings, steps_made
         self._queued_again: int | None = None
-        """Line in which Slurm has said that it starts the job again."""
+        """Line in which Slurm has reported that it starts the job again."""
         self._quotes_until = 0
-        """Line down to which a program quotes an error that it goes on from, unless a line with a level comes first; 0
-        where none does."""
+        """Last line in which a program may quote an error that it survives; a line with a level ends the quotation
+        earlier. 0: there is none."""
         self._task = 0
         """Line in which the last task of Ansible begins."""
         self.depends_on_place = False
@@ -100,7 +100,7 @@ class Recovery:
         return self._quotes_until > 0
 
     def read(self, statement: Statement) -> bool:
-        """Whether the line says that something goes on, or goes well after all, or is part of what is so quoted."""
+        """Whether the line reports that something goes on or succeeded later, or is part of a quoted error."""
         self.depends_on_place = False
         if self._is_quoted(statement):
             return True
@@ -125,26 +125,26 @@ class Recovery:
         return self._is_done_after_all(statement)
 
     def ends_to_begin_again(self, statement: Statement, verdict: CauseVerdict) -> bool:
-        """Whether Slurm says it of a job that it has just queued again."""
+        """Whether it is a consequence that Slurm reports of a job that it has just queued again."""
         if self._queued_again is None or statement.speaker is not Speaker.TOOL:
             return False
         return verdict.weight is Weight.CASCADE and statement.line - self._queued_again <= _LINES_OF_A_REQUEUE
 
     def _is_quoted(self, statement: Statement) -> bool:
-        """Whether it is part of an error that a program quotes and goes on from; a line with a level is not."""
+        """Whether it is part of an error that a program quotes and survives; a line with a level is not."""
         if statement.level is not LogLevel.NOTSET or statement.line > self._quotes_until:
             self._quotes_until = 0
         return self._quotes_until > 0
 
     def _take_back(self, statement: Statement, lines: int) -> None:
-        """Error lines without a known meaning, so many lines back, of which the program says now that it went on."""
+        """Mark unknown error lines, up to so many lines back, as overcome."""
         for finding in self._findings.all:
             is_vague = finding.verdict.row is None or finding.weight is Weight.CASCADE
             if is_vague and not finding.terminal:
                 finding.recovered |= statement.line - finding.last_line <= lines
 
     def _is_of_task(self, statement: Statement) -> bool:
-        """Whether Ansible says that a task begins, or that the one whose failure was just printed may fail."""
+        """Whether Ansible reports that a task begins, or that it ignores the failure of the last one."""
         begins, is_ignored = _TASK.match(statement.text) is not None, statement.text == _TASK_IGNORED
         self.depends_on_place = begins or is_ignored
         if begins:
@@ -155,14 +155,15 @@ class Recovery:
         return begins or is_ignored
 
     def _note_restart(self, statement: Statement) -> None:
-        """Note what was found before workers are started again; what is said once more behind that ended those."""
+        """Note for all findings so far that workers are started again; a finding that comes again later has ended those
+        workers too."""
         before = [finding for finding in self._findings.all if finding.restarted_at <= finding.last_line]
         steps = self._steps_made() if before else 0
         for finding in before:
             finding.restarted_at, finding.restarted_steps = statement.line, steps
 
     def _is_done_after_all(self, statement: Statement) -> bool:
-        """Whether a tool says that it could do now what it could not before."""
+        """Whether a tool reports success in what it could not do before."""
         rows = next((rows for rows, shape in _DONE_AFTER_ALL if shape.search(statement.text)), ())
         self.depends_on_place |= bool(rows)
         for finding in self._findings.all if rows else ():

@@ -1,7 +1,7 @@
-"""What a line says, apart from what stands around it: prefixes, headers, levels, escapes, colors.
+"""Splits a line into statements, and separates their text from prefixes, headers, levels, escapes and colors.
 
 One physical line can hold several statements: processes share the stream, progress bars leave carriage returns, and a
-notebook or a log service has written the line ends of a whole traceback as `\\n`. All of them keep the line's number.
+notebook or a log service may write the line ends of a whole traceback as `\\n`. All of them have the line's number.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _MOST_PIECES = 400
 _LONGEST = 6000
 """Characters of a statement that are looked at."""
 _MOST_HEADERS = 5
-"""One behind the other: stamp, program, level, part of the program, level of what that quotes."""
+"""One after the other: timestamp, program, level, part of the program, level of what that quotes."""
 
 
 class Speaker(StrEnum):
-    """Who says it, as far as its header shows."""
+    """Who printed it, as far as its header shows."""
 
     UNKNOWN = ""
     WRAPPER = "wrapper"
@@ -43,11 +43,11 @@ class Speaker(StrEnum):
 
 
 Process = tuple[int | None, int | None, str]
-"""Rank, process id, and what stands in front of its lines."""
+"""Rank, process id, and the prefix of its lines."""
 
 
 class Statement(msgspec.Struct):
-    """One thing that one process said."""
+    """One message of one process."""
 
     text: str
     line: int
@@ -57,19 +57,19 @@ class Statement(msgspec.Struct):
     rank: int | None = None
     pid: int | None = None
     repeats: int = 1
-    """How often it was said, where a log that leaves out copies reports."""
+    """How often it was printed, if a log that leaves out copies reports that."""
     indent: int = 0
     indented: bool = False
-    """More than the log as a whole: pages and test runners indent all of it."""
+    """It is indented more than the log as a whole: web pages and test runners indent all of it."""
     function: str = ""
-    """Of the runtime: component and function; of NCCL its name."""
+    """For the runtime, component and function; for NCCL, its name."""
 
     host: str = ""
     """What a launcher puts in front of the lines of one machine or task."""
 
     @property
     def process(self) -> Process:
-        """Whose lines go together."""
+        """What lines of the same process have in common."""
         return self.rank, self.pid, self.host
 
 
@@ -87,7 +87,7 @@ _BARE_RUNTIME = late_pattern(
     r"(?P<component>TDRV|NRT|NMGR|KMGR|ENC|ENCD|HAL|NEFF):(?P<function>\w{1,100})\]?:?\s+(?P<text>.*)",
     re.DOTALL,
 )
-"""A header of the runtime whose stamp a page or a shipper has dropped, or that syslog has one of its own for."""
+"""A header of the runtime without its timestamp, which a web page or a log shipper has dropped, or syslog replaced."""
 _COLLECTIVES = late_pattern(
     r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?\[(?P<rank>\d{1,6}|-1)\]\s+.{0,300}?\s(?:CCOM|NCCL)\s+"
     r"(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
@@ -102,13 +102,13 @@ _GLOG = late_pattern(
     r"|(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{1,9} )?(?P<ray>[IWECFD]) \d{1,10} \d{1,10}\] (?:\([\w.-]{1,60}\) )?"
     r"\S{1,300}\.(?:cc|h|cpp):\d{1,6}:\s*"
 )
-"""glog's (a newer one has the year too) and klog's header, PyTorch's (whose month has no leading zero, or no stamp),
-Abseil's, the one of NxD's core, XLA's whose stamp is gone, SkyPilot's, and that of Ray's C++."""
+"""Headers of glog (newer ones have the year too) and klog, of PyTorch (no leading zero in the month, or no timestamp),
+Abseil, NxD's core, XLA without its timestamp, SkyPilot, and Ray's C++."""
 _NCCL = late_pattern(
     r"(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] )?[\w.-]{1,200}:\d{1,10}(?::\d{1,10})? \[-?\d{1,6}\] "
     r"(?:\S{1,200}[: ]\d{1,6} )?NCCL (?P<level>INFO|WARN|TRACE|ERROR|ABORT) +"
 )
-"""NCCL's own header. What it warns of are its errors; whether they are failures, their words say."""
+"""NCCL's own header. It prints its errors as warnings; their text shows whether they are failures."""
 NCCL = "NCCL"
 """Stands for the function of its statements."""
 _WORKFLOW = late_pattern(r"##\[(?P<level>error|warning|debug|notice)\]")
@@ -119,13 +119,13 @@ _LETTER = late_pattern(
     r"\[(?P<level>[DIW])"
     r"(?: (?:\d{4}-\d\d-\d\d|\d{6}) \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [\w.-]{1,80}(?::\d{1,6})?)?)?\] ?"
 )
-"""The header of Tornado's logger and of those made like it, Optuna's and Jupyter's, and a letter behind a stamp, for
-what is no failure: Jupyter greets at level C, and says at level E what it does without."""
+"""The header of Tornado's logger and of similar ones (Optuna, Jupyter), and a lone letter after a timestamp. Only for
+levels below an error: Jupyter greets at level C, and prints at level E what it does without."""
 _APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
 _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
 _LOGRUS = late_pattern(r"(?P<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[\d{4,}\] ")
-"""The header of Go's logger on a terminal; fields follow the message, behind blanks."""
+"""The header of the Go logger logrus on a terminal; fields follow the message, after blanks."""
 _LOGRUS_LEVELS = {"ERRO": LogLevel.ERROR, "FATA": LogLevel.FATAL, "PANI": LogLevel.FATAL, "WARN": LogLevel.WARNING}
 _FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
 _COMPILER = late_pattern(
@@ -136,13 +136,13 @@ _COMPILER_WITHIN = late_pattern(
     r".{1,400}?(?<![\w:/-])(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
     r"(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2}(?: \(\w{1,40}\))? \[(?P<component>[^\]]{1,200})\]: ?"
 )
-"""The whole header behind what some launcher puts in front, or behind what the compiler draws of its progress."""
+"""The whole header, after a launcher's prefix or after the progress that the compiler draws."""
 _COMPILER_WITHOUT_STAMP = late_pattern(
     r"E{0,20}(?P<level>ERROR|WARNING|INFO|FATAL|CRITICAL) \d{1,20} \[(?P<component>neuronx?-cc|job\.\w[\w.]{0,80})\]: ?"
 )
-"""The header as documents and people show it, whose stamp they have cut off."""
+"""The header without its timestamp, as in documents and excerpts."""
 _TO_ITS_USER = "USER"
-"""How the compiler marks what it wants to be read, failures as well: no level of its own."""
+"""How the compiler marks messages to its user, failures as well: not a level."""
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|flux-shell|pyxis|modprobe|rmmod|insmod|kubectl)"
@@ -152,14 +152,14 @@ _ANSIBLE = late_pattern(
     r"(?P<level>fatal|failed): (?=\[[^\]\n]{1,300}\](?: \(item=.{0,1000}?\))?(?:: (?:FAILED|UNREACHABLE)!)?"
     r"(?: \(item=.{0,1000}?\))? => )"
 )
-"""How Ansible begins what it prints of a task that failed on a machine, or of one item of its list."""
+"""How Ansible's output begins for a task that failed on a machine, or for one item of its list."""
 CROSSES = ("✖", "✘", "❌")
 _CROSS = late_pattern(rf"\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
-"""What programs made for people put in front of a failure in the place of a level."""
+"""What interactive programs print before a failure instead of a level."""
 _CLOUD_LOGGING = late_pattern(
     r"(?:INFO|ERROR|DEFAULT) \d{4}-\d\d-\d\dT[\d:.]{8,18}Z \[resource\.labels\.[^\]]{1,200}\] ?"
 )
-"""Google's header of what a container prints: its levels only say on which of the two streams."""
+"""Google's header for the output of containers: its levels only tell the two streams apart."""
 _TOOLS_LOGGER = late_pattern(r"\[slurm_plugin\.")
 """How AWS ParallelCluster's programs name themselves in their headers."""
 _GO_STAMP = late_pattern(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
@@ -173,9 +173,10 @@ _STAMP = late_pattern(
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9}(?: \d{1,10}(?= slurm))?)?)"
     r"(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
 )
-"""A date, a time or both; BuildKit has a step's number and its seconds instead, Slurm's daemons their process."""
+"""A date, a time or both; BuildKit prints the number and the seconds of a step instead, Slurm's daemons add their
+process."""
 _LOGGERS_NAME = late_pattern(r"[\w.-]{1,80} {1,8}(?=(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) {1,8}\S)")
-"""What Python's loggers are often told to put between stamp and level, without a sign that parts them."""
+"""A logger's name, which Python's loggers often put between timestamp and level with only blanks around it."""
 _LEVEL = late_pattern(
     rf"(?:(?:\[[^\]\n]{{1,80}}\]|[\w./$-]{{1,60}}(?= ?[-|:] )|[\w./$-]{{1,60}}:(?=(?:{_NAMES})\b)"
     rf"|[\w./-]{{1,60}}\.py(?::\d{{1,6}})?(?= [A-Z])|\{{[\w.]{{1,60}}\.py:\d{{1,6}}\}}(?= [A-Z])"
@@ -184,21 +185,21 @@ _LEVEL = late_pattern(
     rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?<=WARNING)!|(?=\s-\s)|(?<=[A-Z] )(?=\S))"
     rf"[\s|:-]{{0,4}}"
 )
-"""A level with whatever headers have in front of it; lower case only where a bracket, a bar or a colon closes it."""
+"""A level with whatever headers put before it; in lower case only if a bracket, a bar or a colon closes it."""
 _EXCEPTION = late_pattern(r"(?:\w{1,80}\.){0,12}\w{1,80}(?:Error|Exception): ")
-"""An exception's type is no header, though its message may be a line that has one."""
+"""An exception's type is no header, even if its message is a line that has one."""
 _REFUSAL = late_pattern(r"[\w./-]{1,200}\.py(?: [\w-]{1,40})?: error: \S")
-"""How Python's parser of arguments begins, with the program's name: it says what is refused."""
+"""How errors of Python's argparse begin, with the program's name."""
 _LOGGER = late_pattern(
     r"(?:\[(?=[^\]]*[./:])[\w./-]{1,120}(?::\d{1,6})?\]\s*:?|[\w./-]{1,100}\.py:\d{1,6}:?"
     r"|[\w.]{1,80}:[\w<>]{1,60}:\d{1,6}(?= - )"
     r"|[\w.-]{1,60}:(?=[^\s:])(?!//))\s*(?:- )?"
 )
-"""What stands between level and words: `[file.py:12]`, `module:function:12 -`, Python's `name:`."""
+"""What stands between level and text: `[file.py:12]`, `module:function:12 -`, Python's `name:`."""
 _SOURCE = late_pattern(r"^\S{1,300}:\d{1,7}\] ?")
 _SUFFIX = late_pattern(r"\s*\[repeated (\d{1,9})x across [^\]]{1,60}\].*$")
 _NEXT_ACTOR = late_pattern(r"\((?:\w[\w.:()=-]{0,80},? )?(?:rank=\d+,? )?pid=\d{1,10}(?:, ip=[\w.:]{1,60})?\)\s?$")
-"""What Ray puts in front of the next record, where a page has joined lines."""
+"""Ray's prefix of the next record, where a web page has joined lines."""
 _ESCAPED_ANSI = late_pattern(r"\\(?:u001b|x1b|033|e)\[[0-9;]{0,12}m")
 _ESCAPES = {r"\"": '"', r"\t": "\t", r"\'": "'", r"\/": "/"}
 _BAR = late_pattern(
@@ -207,13 +208,13 @@ _BAR = late_pattern(
     r"|[^\[\]\n]{1,400}?(?=(?:slurmstepd|srun|wandb): |Error executing job with |Traceback \(most)"
     r"|[^\]\n]{1,60}?(?:it/s|s/it)\]?(?=[^\s,]))"
 )
-"""A progress bar that something was printed behind, without a line end between, or in the middle of it."""
+"""A progress bar after which, or in the middle of which, something was printed without a line end."""
 _BETWEEN_BARS = late_pattern(r"(?<=\]) {1,4}(?=(?:[^|\n%\]]{1,60}: {0,2})?\d{1,3}%\|)")
-"""Where each look at a bar was printed behind the one before, on the same line."""
+"""Between two states of a progress bar that were printed on the same line."""
 _STRING = late_pattern(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)
 """A line of a notebook: a string of a JSON list."""
 _DIED = late_pattern(r"(?:Killed|Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)\b")
-"""A shell's report of a signal: the compiler's dots in front show who died, and stay with it."""
+"""A shell's report of a signal. The compiler's dots before it show which program died, so they stay with it."""
 _TORCH_WARNING = "Warning: "
 _PYTHON_WARNING = late_pattern(r"(?:.{0,400}:\d{1,7}: )?\w{0,60}Warning: ")
 """`/path/file.py:12: UserWarning: …`, or the category alone."""
@@ -245,14 +246,13 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
 
 
 def _of_traceback(text: str, line: int, offset: int, level: LogLevel) -> Statement:
-    """A line of a traceback that stands in a member of its own."""
+    """A line of a traceback that has its own member in a JSON object."""
     indent = len(text) - len(text.lstrip())
     return Statement(text.strip()[:_LONGEST], line, offset, level, indent=indent, indented=indent > 0)
 
 
 def _structured(text: str) -> tuple[LogLevel, str, list[str]] | None:
-    """Level, words and traceback of an object a line, as structured loggers write it; None where it is something
-    else."""
+    """Level, text and traceback of a JSON object as structured loggers write it; None where it is something else."""
     try:
         fields = msgspec.json.decode(text)
     except (ValueError, RecursionError):
@@ -266,12 +266,12 @@ def _structured(text: str) -> tuple[LogLevel, str, list[str]] | None:
 
 
 def _is_goes(text: str) -> bool:
-    """Whether a structured logger of Go wrote it, or one that nobody knows; those of Python and Rust name more."""
+    """Whether a structured logger of Go wrote it, or an unknown one; those of Python and Rust have more members."""
     return not any(f'"{key}":' in text for key in ("target", "span", "spans", "funcName", "lineno", "pathname"))
 
 
 def _pieces(text: str) -> list[str]:
-    """The lines that a line holds: shipped as JSON, written with escaped line ends, parted by carriage returns."""
+    """The lines that a line holds: shipped as JSON, with escaped line ends, or separated by carriage returns."""
     pieces = json_lines.lines(text) if text.startswith('{"') else [text]
     result: list[str] = []
     for piece in pieces:
@@ -289,7 +289,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _tells_pace(text: str) -> bool:
-    """Whether a progress bar may stand in it: the patterns that look for one are dear."""
+    """Whether it may hold a progress bar; checked first, since the patterns for one are slow."""
     return "it/s" in text or "s/it" in text or ("%|" in text and "/s" in text)
 
 
@@ -300,7 +300,7 @@ def _unescaped(text: str) -> list[str]:
     for escape, character in _ESCAPES.items():
         body = body.replace(escape, character)
     if not string and "Traceback" not in body and "rror: " not in body:
-        return [body]  # a path of Windows, a regular expression: no line ends
+        return [body]  # `\n` in a Windows path or a regular expression is no line end
     return re.split(r"\\r\\n|\\n", body)
 
 
@@ -335,7 +335,7 @@ def _statement(record: base.Record, line: int, offset: int) -> Statement:
 
 
 def _without_suffix(text: str) -> tuple[str, int]:
-    """The text without Ray's remark on copies that it left out, and how often it was said then."""
+    """The text without Ray's remark on copies that it left out, and the number of copies."""
     found = _SUFFIX.search(text) if "[repeated " in text else None
     return (text[: found.start()], int(found[1])) if found else (text, 1)
 
@@ -358,7 +358,7 @@ def _read_runtime(statement: Statement) -> None:
 
 
 def _read_header(statement: Statement) -> None:
-    """Take headers off the front, one after the other; the innermost level counts."""
+    """Take headers off the front, one after another; the innermost level counts."""
     if _PYTHON_WARNING.match(statement.text.lstrip()):
         statement.level = LogLevel.WARNING
         return
@@ -376,7 +376,7 @@ def _glog(statement: Statement) -> bool:
     if found is None:
         return False
     level = found["level"] or found["short"] or found["xla"] or found["sky"] or found["ray"]
-    statement.level = LogLevel.FATAL if level == "C" else LogLevel.named(level)  # Ray's: what it checked did not hold
+    statement.level = LogLevel.FATAL if level == "C" else LogLevel.named(level)  # Ray's: a check failed
     file = found["file"] or ""
     statement.speaker = Speaker.TOOL if file.endswith(".go") else Speaker.FRAMEWORK
     if COMPILERS_SOURCE.search(file):
@@ -400,7 +400,7 @@ def _nccl(statement: Statement) -> bool:
 
 
 def _level_alone(statement: Statement) -> bool:
-    """A header that tells the level and nothing else: of a workflow's step, or a letter as Tornado and apt have it."""
+    """Read a header that has only a level: of a workflow's step, or a letter as in Tornado's and apt's."""
     text = statement.text
     found = _WORKFLOW.match(text) or _LETTER.match(text) or _APTS_WARNING.match(text)
     if found is None:

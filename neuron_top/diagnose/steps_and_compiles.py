@@ -1,4 +1,4 @@
-"""What shows that a job goes on: steps that it trains, graphs that it compiles. Found in raw bytes, by whole blocks."""
+"""Finds what shows that a job goes on, training steps and compiled graphs, in whole blocks of raw bytes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _NO_STEPS = (b"?it/s", b"?s/it")
 """A progress bar before its first step."""
 _RATES = frozenset(number for number, step in enumerate(_STEPS) if step in (b"it/s", b"s/it"))
 _BARS = frozenset((_STEPS.index(b"/s]"), _STEPS.index(b"/s, ")))
-"""How the rate of a progress bar ends that counts something else than its iterations."""
+"""How the rate ends in a progress bar that counts something other than iterations."""
 _BAR = late_pattern(rb"\[[\d:]{4,12}<[\d:?]{1,12}, {0,3}\d[\d.]{0,12}(?![kKMGT]?i?[Bb]/)[A-Za-z]{1,20}/s[\],]")
-"""Such a bar up to there; bytes are what is loaded, no work."""
+"""Such a bar up to its rate; one in bytes shows a download, not work."""
 _LOSSES = frozenset(number for number, step in enumerate(_STEPS) if step in (b"loss ", b":loss = ", b"] loss = "))
-"""Words that stand in sentences too: in a job's step a number follows. `loss = ` stands in source code, TensorFlow's
-steps have its logger's header in front."""
+"""Words that also occur in sentences: in a training step a number follows. `loss = ` alone also occurs in source code,
+but TensorFlow's steps have its logger's header before it."""
 _SUMMARIES = (b"wandb: ", *own_lines.OF_STEPS)
-"""In front of a loss that Weights & Biases prints of a run that has ended, or we of the job that we run."""
+"""In a line before a loss that Weights & Biases prints for a run that has ended, or we for the job that we run."""
 _ANSWER = _STEPS.index(b": success")
 _ROUTER = b"router::server: "
-"""Near in front of it, where TGI's router has answered a request."""
+"""Shortly before it, if TGI's router has answered a request."""
 _ROUTER_BYTES = 80
 _BARS_BYTES = 60
 _BEFORE_RATE = b"0123456789. "
@@ -35,7 +35,7 @@ _COMPILES = (
 
 
 def word_search(words: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
-    """A search for all of these at once; where two begin at one place, the first of them is found."""
+    """A search for all of these at once; of two that begin at the same place, the first in this order is found."""
     return ahocorasick_rs.BytesAhoCorasick(
         words,
         matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
@@ -47,7 +47,7 @@ _SEARCH = word_search((*_STEPS, *_COMPILES, *_NO_STEPS))
 
 
 def found_in(block: bytes) -> tuple[list[int], list[int]]:
-    """Where steps and where compiles stand, by the bytes behind each, in order."""
+    """The positions at which steps and at which compiles end, in order."""
     matches = _SEARCH.find_matches_as_indexes(block.lower())
     return (
         [end for index, start, end in matches if index < len(_STEPS) and _is_step(block, index, start, end)],
@@ -56,8 +56,8 @@ def found_in(block: bytes) -> tuple[list[int], list[int]]:
 
 
 def _is_step(block: bytes, index: int, start: int, end: int) -> bool:
-    """Whether it is what it looks like: a rate follows a number, and is no part of a path (`runs/item`); a number
-    follows `loss` in a line of the job's, not in a summary; what succeeds is a request to TGI's router."""
+    """Whether a match is a step: a rate follows a number and is no part of a path (`runs/item`); a number follows
+    `loss`, and the line is the job's own, not a summary; `success` is that of a request to TGI's router."""
     if index in _LOSSES:
         line = block[block.rfind(b"\n", 0, start) + 1 : start]
         return block[end : end + 1].isdigit() and not any(mark in line for mark in _SUMMARIES)

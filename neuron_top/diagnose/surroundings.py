@@ -1,4 +1,4 @@
-"""The lines around what is found, which go with a finding as its evidence, and the end of what was read so far."""
+"""Keeps the lines around each finding, as its evidence, and the end of what was read so far."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from neuron_top.escapes import strip_ansi
 from neuron_top.parsers.lines import LINE_LIMIT
 
 _BEFORE, _BEHIND = 3, 5
-"""Lines that are kept: a traceback's last frame, and the begin of a table that follows."""
+"""Lines that are kept: enough for the last frame of a traceback, and for the beginning of a table that follows."""
 _TAIL_BYTES = 64 << 10
 _LONGEST = 2000
 
 
 class _Wanted(NamedTuple):
-    """Lines behind a finding, still to come."""
+    """Lines after a finding that are still to come, down to `last`."""
 
     finding: Finding
     last: int
 
 
 class Surroundings:
-    """Keeps them while a log is read, block by block."""
+    """Takes these lines while a log is read, block by block."""
 
     def __init__(self) -> None:
         self.tail = b""
@@ -51,7 +51,7 @@ class Surroundings:
         self._take_behind(near, len(near) if end < 0 else end + 1, finding.line + 1)
 
     def add_so_far(self, finding: Finding, offset: int) -> None:
-        """Keep the lines around a finding in what was read so far, up to this offset; want no more for it."""
+        """Keep the lines around a finding in what was read so far, up to this offset, without waiting for more."""
         position = finding.offset - offset + len(self.tail)
         _keep_before(finding, self.tail, position)
         behind = self.tail[max(0, position) :].split(b"\n")[1 : 1 + _BEHIND]
@@ -73,7 +73,7 @@ class Surroundings:
 
 
 def _keep_before(finding: Finding, near: bytes, position: int) -> None:
-    """Keep the lines in front of a finding, which stands at this position of what was read last."""
+    """Keep the lines before a finding, which stands at this position of `near`."""
     front = near[max(0, position - 2 * LINE_LIMIT) : max(0, position)]
     before = front.rsplit(b"\n", _BEFORE + 1)[:-1][-_BEFORE:]
     for line, raw in enumerate(before, finding.line - len(before)):

@@ -1,7 +1,7 @@
-"""Lines that are no failures by themselves, and the reason of one that follows.
+"""Keeps lines that are no failures by themselves, but may be the reason of one that follows.
 
-NCCL's plugin for the network that did not start: a job on one machine goes on without it. A program that `which` does
-not find: most scripts only ask, but a shell that was given nothing for its name then takes an option for the command.
+NCCL's network plugin did not start: a job on one machine goes on without it. `which` did not find a program: most
+scripts only check that, but if a script then runs the empty result, the shell takes an option for the command.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from neuron_top.events.diagnosis import CauseClass
 from neuron_top.late_pattern import late_pattern
 
 WORDS: tuple[bytes, ...] = (b"which: no ",)
-"""What else of them is read are words of failures."""
+"""Words of such lines; the others that matter hold words of failures."""
 _PLUGIN_FAILED = late_pattern(
     r"\b(?:NET/OFI|aws-ofi-nccl|OFI plugin|NET/Plugin)\b.{0,80}?"
     r"(?i:initiali[sz]ation failed|init\w*\(\) failed|failed to init)"
 )
 _NO_TRANSPORT = late_pattern(r"\bNo transport found (?:for|between)\b")
-"""How NCCL says that it has no way to reach another worker."""
+"""How NCCL reports that it has no way to reach another worker."""
 _NOT_FOUND = late_pattern(r"(?:\S{0,100}/)?which: no \S{1,200} in \(")
 _NO_COMMAND = late_pattern(
     r": line \d{1,6}: (?:(?:exec|env|command|sudo|time|nohup|nice): )?-\S{0,60}: "
     r"(?:invalid option|command not found)$"
     r"|: line \d{1,6}: : (?:command not found|No such file or directory)$"
 )
-"""How a shell complains where a command's name was empty."""
+"""A shell's error where a command's name was empty."""
 _LINES_TO_USE = 5
 """From a program that was not found down to where a shell was to run it."""
 
@@ -36,13 +36,12 @@ class Suspects:
 
     def __init__(self) -> None:
         self._plugin: Statement | None = None
-        """Where the plugin says first that it did not start."""
+        """Where the plugin first reports that it did not start."""
         self._not_found: Statement | None = None
         """The last program that was not found."""
 
     def note(self, statement: Statement) -> bool:
-        """Keep a line in which no failure is seen, if it may be the reason of one; whether a later copy would count
-        anew."""
+        """Keep a line that is no failure, if it may be the reason of one; True if a later copy of it counts again."""
         text = statement.text
         if self._plugin is None and ("OFI" in text or "ofi" in text or "NET/" in text) and _PLUGIN_FAILED.search(text):
             self._plugin = statement
@@ -52,7 +51,7 @@ class Suspects:
         return True
 
     def reason(self, statement: Statement, verdict: CauseVerdict) -> tuple[Statement, CauseVerdict] | None:
-        """The line that is the reason of this failure, and what it means then."""
+        """The kept line that is the reason of this failure, and what it means then; None if there is none."""
         if verdict.row is None:
             return None
         if self._plugin is not None and _NO_TRANSPORT.search(statement.text):

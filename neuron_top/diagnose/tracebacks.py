@@ -1,9 +1,9 @@
-"""Python's tracebacks, by process: where one begins, its frames, the exception at its end, and chains of them.
+"""Follows Python's tracebacks, by process: the heading, the frames, the exception at the end, and chains of them.
 
-A log may begin inside a traceback: a frame stands for its heading then, but for the claim that one has begun.
+A log may begin inside a traceback: then the first frame stands in for the heading, but does not prove a traceback.
 
-Python prints the innermost cause first; a chain goes on behind "During handling of …" or "The above exception …". So
-the first exception of a chain is the cause, but for one that only asked for something (`is_probe`).
+Python prints the innermost cause first; a chain goes on after "During handling of …" or "The above exception …". So
+the first exception of a chain is the cause, unless it only means that a lookup found nothing (`is_probe`).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 """A frame; where no traceback is open, one whose heading was cut off."""
 _FRAMES_INDENT = "  "
 _DESTRUCTOR = ", in __del__"
-"""How the outermost frame ends where an object is destroyed: Python ignores what is raised there, and says so in a line
-that others may have printed something behind."""
+"""How the outermost frame ends where an object is destroyed: Python ignores what is raised there. The line in which it
+says so may be hidden behind other processes' output."""
 _IGNORED = late_pattern(r"Exception ignored in|^--- Logging error ---$|^Error in atexit\._run_exitfuncs:")
-"""How Python heads the traceback of what it goes on from: an object's end, a line that could not be logged, or what is
-called when the program has ended."""
+"""How Python heads a traceback after which it goes on: from a destructor, a line that could not be logged, or a handler
+that runs at exit."""
 _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}:$")
-"""How Python's threads head the traceback of what ended them; the process goes on."""
+"""The heading of a traceback that ended a thread; the process goes on."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?(?:neuronx?cc|torch_neuron/ops)/")
-"""Of the compiler, or of what converts a model's operators for it."""
+"""A frame of the compiler, or of what converts a model's operators for it."""
 _INSTALLED = "-packages/"
-"""In the path of what pip or a distribution has installed."""
+"""In the path of a package that pip or a distribution has installed."""
 _STARTS_PROGRAM = late_pattern(r"File \"[^\"]{0,300}subprocess\.py\", line \d{1,7}, in _execute_child")
 _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
@@ -48,9 +48,9 @@ FRAME = late_pattern(
 )
 """Lines between the heading and the exception, besides those that are indented."""
 _LEAD = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
-"""What launchers put in front: it stands in front of every line."""
+"""A launcher's prefix, which every line has."""
 _KEY_PRESSED = "^C"
-"""What a terminal shows of the key, in front of the heading alone."""
+"""What a terminal shows for Ctrl-C, before the heading only."""
 _BOX = "╭─┏━ "
 """What rich draws around a traceback."""
 _LONGEST_LEAD = 160
@@ -61,36 +61,36 @@ _LEADS_STAMP = late_pattern(r"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,
 _MOST_LINES = 500
 _MOST_PROCESSES = 512
 _FRAMES_OF_A_TRACEBACK = 3
-"""So many frames at the end of a log are the middle of a traceback, though its heading is cut off."""
+"""This many frames at the end of a log are the middle of a traceback, even without a heading."""
 _LINES_TO_IGNORED = 20
-"""So near below the line that heads it stands a traceback that Python goes on from, others' lines between."""
+"""From such a line of Python down to the heading of its traceback, with lines of others between."""
 _LINK_LINES = 12
-"""Lines behind an exception in which its chain may go on."""
+"""Lines after an exception in which its chain may go on."""
 _LINES_OF_A_CUT = 3
-"""So near behind another process's line a traceback that it has cut goes on with a frame, or ends."""
+"""From another process's line that cuts a traceback in two, down to the next frame or the exception."""
 _LINES_TO_ANNOUNCED = 3
-"""So near behind an exception that quotes another one stands the traceback of that."""
+"""From an exception that quotes another one down to the traceback of that one."""
 _PATIENCE, _PATIENCE_BEHIND = 2000, 200
-"""Lines of others after which a process is believed to be done with its traceback, inside one and behind one."""
+"""Lines of others after which a process is assumed to have ended its traceback: inside one, and after one."""
 _PURGE_EVERY = 50
 _LOGGED_AT = (LogLevel.WARNING, LogLevel.ERROR)
-"""Levels at which programs log an exception that they have caught; one that ends them is logged at these as well."""
+"""Levels at which programs log an exception that they have caught, but also one that ends them."""
 _ORDINARY = (LogLevel.INFO, LogLevel.DEBUG)
 _LINES_OF_A_LIVING_PROCESS = 5
-"""So many ordinary lines right behind a traceback that a program has logged show that it goes on."""
+"""This many ordinary lines right after a traceback that a program has logged show that it goes on."""
 _INTERRUPTED = "KeyboardInterrupt"
 _POLLS = late_pattern(
     r"(?:[\w.]{1,120}\.)?(?:\w{0,40}[Tt]imeout(?:Error)?|Again|Empty|Full|BlockingIOError|StopIteration"
     r"|KeyboardInterrupt)\b"
 )
-"""Exceptions of what is asked again and again whether something has come: an interrupt finds them being handled."""
+"""Exceptions of polling, which is in the middle of handling them when an interrupt comes."""
 _ENDING = late_pattern(
     r"(?i)\b(?:(?:shut(?:ting|s)?|tear(?:ing|s)?)[ _-]?down|clean(?:ing|s|ed)?[ _-]?up|clos(?:e[sd]?|ing)"
     r"|leav(?:e[sd]?|ing)|releas(?:e[sd]?|ing)|sav(?:e[sd]?|ing)|sync(?:s|ing|ed)?|stop(?:s|ped|ping)?"
     r"|(?:exit|abort|terminat|kill|destroy|finali[sz]|cancel|disconnect|quit|flush|upload|dump|fail)\w*"
     r"|errors?|exceptions?|bye|marking)\b"
 )
-"""Words of what a program tells while it ends: what it puts away, and whom it tells that it has failed."""
+"""Words of what a program prints while it ends: what it cleans up, and to whom it reports its failure."""
 
 
 def _whose(frame: str) -> RaisedIn:
@@ -116,20 +116,20 @@ class TracebackPart(Enum):
 
     OUTSIDE = 0
     INSIDE = 1
-    """Heading, frame, or what links two of a chain: says nothing by itself."""
+    """A heading, a frame, or a line between two tracebacks of a chain."""
     EXCEPTION = 2
 
 
 class _Logged:
-    """A traceback that a program logged by itself: whether it has ended for it, the lines behind it show."""
+    """A traceback that a program logged itself: the lines after it show whether the program has ended."""
 
     def __init__(self, heading: Finding | None) -> None:
         self.findings = [] if heading is None else [heading]
-        """What is overcome if it goes on: the line above the traceback, and the exceptions at its ends."""
+        """Overcome if the program goes on: the line above the traceback, and the exceptions at its ends."""
         self.ordinary = 0
 
     def goes_on(self, statement: Statement) -> bool:
-        """Whether this line, the next behind the traceback, completes the proof that the program goes on."""
+        """Take the next line after the traceback; True if it completes the proof that the program goes on."""
         if _ENDING.search(statement.text):
             self.ordinary = -_LINK_LINES
         self.ordinary += statement.level in _ORDINARY
@@ -137,79 +137,80 @@ class _Logged:
 
 
 class _Open:
-    """One process inside a traceback, or shortly behind it."""
+    """The state of one process inside a traceback, or shortly after it."""
 
     def __init__(self, *, ignored: bool, header: tuple[LogLevel, Speaker]) -> None:
         self.left = _MOST_LINES
         self.indent = 0
-        """How far the heading is indented; the exception at the end is as far."""
+        """By how much the heading is indented; the exception at the end has the same indentation."""
         self.last = 0
-        """Number of the last line that was its own."""
+        """Number of its own last line."""
         self.ignored = ignored
         self.in_thread = False
-        """It ended a thread beside the main one."""
+        """It ended a thread other than the main one."""
         self.level = header[0]
         self.header = header
-        """What stood in front of its heading, or nothing: a logger may put it in front of each line."""
+        """Level and speaker of its heading: a logger may put the same header on each line."""
         self.in_frames = True
         self.frames = 0
         self.headless = False
-        """Its heading was cut off: what looks like a frame may be of a stack that somebody printed for information."""
+        """Its heading was cut off: what looks like a frame may belong to a stack that was printed for information."""
         self.names_source = False
         """The last line was a frame, so the next one is its source, whether it is indented or not."""
         self.relayed = False
-        """Each of its lines has the same mild level: that of a program which passes on what another one printed."""
+        """Each of its lines has the same mild level, that of a program which passes on another one's output."""
         self.raised_in = RaisedIn.PROGRAM
-        """Whose code the last frame is."""
+        """Whose code the last frame is in."""
         self.caused_by: Finding | None = None
-        """The exception behind which a chain has led here: one that only quotes it says no more."""
+        """The exception before this one in a chain; one that only quotes it explains no more."""
         self.latest: Finding | None = None
         """The exception that was read last."""
         self.handled: Finding | None = None
-        """The one that was being handled when the one to come was raised."""
+        """The exception that was being handled when the next one was raised."""
         self.previous: Finding | None = None
         self.previous_is_probe = False
         self.announced: Finding | None = None
-        """An exception that quotes the one to come."""
+        """An exception that quotes the next one."""
         self.vague: Finding | None = None
-        """What reads as an exception, but for its name: perhaps another process's line (`Loss: 2.3`) that cuts this
-        traceback in two."""
+        """A finding that reads like an exception except for its name: perhaps another process's line (`Loss: 2.3`) that
+        cuts this traceback in two."""
         self.warned_of = ""
-        """The warning right above its heading, which may quote the exception: then whoever warns has caught it."""
+        """The warning right above its heading. If it quotes the exception, the program has caught that."""
         self.logged: _Logged | None = None
         self.twin: Process | None = None
-        """The same traceback, as it reads if what stands in front of its heading stands there once (or always)."""
+        """The key of the other reading of the same traceback: the text before its heading may be a prefix of every
+        line, or not."""
 
 
 class _Lead(NamedTuple):
-    """What a launcher or a log service puts in front of each line; in its pattern any stamp stands for a stamp."""
+    """A prefix that a launcher or a log service puts before each line; its pattern accepts any timestamp in it."""
 
     pattern: re.Pattern[str]
     rank: int | None
 
 
 class Tracebacks:
-    """Reads the statements of a log, each process for itself; keeps which are inside a traceback."""
+    """Reads the statements of a log, and keeps which of its processes are inside a traceback."""
 
     def __init__(self) -> None:
         self._open: dict[Process, _Open] = {}
         self._lines = 0
         self._ignored: int | None = None
-        """Where Python said last that it goes on from what it prints next."""
+        """Line in which Python last reported that it ignores the exception that it prints next."""
         self._ignored_text: str | None = None
-        """The last exception that Python went on from: of several processes the same one comes several times."""
+        """The last exception that Python ignored: several processes may print the same one."""
         self._next_in_thread = False
         self._warning: tuple[int, str] = (0, "")
-        """The last warning, behind the number of its line."""
+        """Line and text of the last warning."""
         self._above: tuple[Statement, Finding | None] | None = None
-        """The line above a heading that is about to be read, and what was found in it."""
+        """The line above a heading that is read next, and its finding."""
         self._relayed: tuple[int, Finding] | None = None
-        """An exception without a traceback that announces one, behind the number of its line."""
+        """Line and finding of an exception without a traceback that announces one."""
         self._leads: dict[str, _Lead] = {}
         self.last_frame = 0
         """The line that holds the last heading or frame."""
         self._since_frame: int | None = None
-        """Lines with words behind the last heading or frame; None: its exception has come, or none is open."""
+        """Lines with text since the last heading or frame; None: its exception has come, or none is open."""
 
     @property
     def open(self) -> bool:
@@ -223,18 +224,18 @@ class Tracebacks:
 
     @property
     def is_torn(self) -> bool:
-        """Whether what was read ends inside a traceback: with its heading, a frame, or the rest of one behind it.
+        """Whether what was read ends inside a traceback: with its heading, a frame, or the rest of one after it.
 
-        Lines behind it count as long as they were read: see `last_frame` for how many there are.
+        Only lines that were read count; `last_frame` shows how many there are in all.
         """
         return self._since_frame is not None and self._since_frame <= 1
 
     def precede(self, statement: Statement, finding: Finding | None) -> None:
-        """Take the line above a heading, which is read next: a logger's own says that the traceback was logged."""
+        """Take the line above a heading, which is read next: if a logger printed it, the traceback was logged."""
         self._above = statement, finding
 
     def read(self, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
-        """What the statement is; for an exception its parts (None where it is to be ignored)."""
+        """What the statement is; for an exception also its parts, None if it is to be ignored."""
         self._lines += 1
         if self._since_frame is not None and statement.text:
             self._since_frame += 1
@@ -275,7 +276,7 @@ class Tracebacks:
         return self._inside(key, state, statement) if state.in_frames else self._behind(key, state, statement)
 
     def _without_lead(self, statement: Statement) -> None:
-        """Take off what stands in front of each line of a traceback, where its heading has shown what that is."""
+        """Remove the prefix of each line of a traceback, which its heading has shown."""
         for host, lead in self._leads.items() if self._open else ():
             found = lead.pattern.match(statement.text)
             if found is not None:
@@ -286,7 +287,7 @@ class Tracebacks:
                 return
 
     def _heading(self, statement: Statement, start: int) -> None:
-        """Begin with the heading of a traceback, which starts there in the statement's text."""
+        """Begin a traceback with its heading, which starts at this position of the statement's text."""
         front = statement.text[:start].removesuffix(_KEY_PRESSED)
         front = "" if not front.strip(_BOX) else front
         lead = _LEAD.fullmatch(front)
@@ -305,7 +306,7 @@ class Tracebacks:
             self._open[plain].twin, twin.twin = statement.process, plain
 
     def _logged(self, statement: Statement) -> _Logged | None:
-        """Whether the traceback with this heading is one that a program has logged."""
+        """A new `_Logged` if the traceback with this heading is one that a program has logged, else None."""
         above, self._above = self._above, None
         if above is None or above[0].line != statement.line - 1 or above[0].process != statement.process:
             return None
@@ -313,26 +314,26 @@ class Tracebacks:
         return _Logged(above[1]) if is_loggers else None
 
     def announce(self, finding: Finding) -> None:
-        """Take an exception whose traceback the log does not hold, and which quotes the one that follows."""
+        """Take an exception that has no traceback in the log, and quotes the one that follows."""
         self._relayed = finding.last_line, finding
 
     def _begin_below(self, statement: Statement, start: int) -> None:
-        """Begin with a heading, and note for the traceback what stands right above."""
+        """Begin a traceback with its heading, and note what stands right above it."""
         logged = self._logged(statement)
         relayed, self._relayed = self._relayed, None
         self._heading(statement, start)
         state = self._open[statement.process]
         twin = self._open.get(state.twin) if state.twin is not None else None
-        for each in (state, twin):  # its lines may read in either way
+        for each in (state, twin):  # its lines may fit either reading
             if each is not None:
                 each.logged = logged
                 if relayed is not None and relayed[0] == statement.line - 1:
                     each.announced = relayed[1]
 
     def _without_heading(self, statement: Statement) -> bool:
-        """Begin with a frame, where the log begins inside a traceback.
+        """Begin a traceback with a frame, where the log begins inside one; True if the statement is part of one.
 
-        Not with one in the compiler's banner: the message stands in front of the frames there.
+        A frame in the compiler's banner begins none: there the message comes before the frames.
         """
         if statement.speaker is Speaker.COMPILER and statement.level.is_error:
             return False
@@ -355,7 +356,7 @@ class Tracebacks:
         return True
 
     def _is_of_torn_heading(self, state: _Open, statement: Statement) -> bool:
-        """Begin anew with the first frame, where something stands in front of it that was torn off the heading."""
+        """Begin again with the first frame, if it has a prefix that the heading has lost; True if so."""
         if not state.in_frames or state.frames or state.twin is not None:
             return False
         frame = _HEADLESS.search(statement.text)
@@ -366,7 +367,7 @@ class Tracebacks:
         return True
 
     def _learn_lead(self, front: str, rank: int | None, statement: Statement) -> None:
-        """Remember what stands in front of a heading, and take it off."""
+        """Remember the prefix of a heading, and remove it."""
         host = _LEADS_STAMP.sub("#", front)
         if host not in self._leads:
             if len(self._leads) >= _MOST_LEADS:
@@ -391,11 +392,11 @@ class Tracebacks:
         return state
 
     def _is_ignored(self, statement: Statement) -> bool:
-        """Whether a traceback that begins here is one that Python goes on from."""
+        """Whether a traceback that begins here is one that Python ignores."""
         return self._ignored is not None and statement.line - self._ignored <= _LINES_TO_IGNORED
 
     def _is_ignored_without_frames(self, statement: Statement) -> bool:
-        """Whether it is an exception that Python prints without a traceback below the line that says it goes on."""
+        """Whether it is an exception that Python prints without a traceback, below the line that says it is ignored."""
         return (
             self._ignored is not None
             and statement.line == self._ignored + 1
@@ -421,7 +422,7 @@ class Tracebacks:
         return state
 
     def _purge(self) -> None:
-        """Forget processes that have not spoken for long."""
+        """Drop processes that have printed nothing for long."""
         for key, state in list(self._open.items()):
             if self._lines - state.last > (_PATIENCE if state.in_frames else _PATIENCE_BEHIND):
                 del self._open[key]
@@ -486,8 +487,8 @@ class Tracebacks:
 
     @staticmethod
     def _behind_a_cut(state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None] | None:
-        """What a line is to a traceback that was taken to have ended in a line without an exception's name; None where
-        it has ended there."""
+        """What a line is to a traceback that seemed to end in a line without an exception's name; None if it did end
+        there."""
         vague = state.vague
         if vague is None or not statement.text:
             return None
@@ -513,7 +514,7 @@ class Tracebacks:
         return raised if raised is not None and exceptions.is_named_as_exception(raised) else None
 
     def is_in_thread(self, statement: Statement) -> bool:
-        """Whether the exception that was just read ended a thread beside the main one."""
+        """Whether the exception that was just read ended a thread other than the main one."""
         state = self._open.get(statement.process)
         return state is not None and state.in_thread
 
@@ -523,7 +524,7 @@ class Tracebacks:
         return state.raised_in if state is not None else RaisedIn.PROGRAM
 
     def found(self, statement: Statement, finding: Finding, *, is_probe: bool, announces: bool) -> None:
-        """What the exception that was just read has become."""
+        """Take the finding of the exception that was just read."""
         state = self._open.get(statement.process)
         if state is None:
             return
@@ -541,7 +542,7 @@ class Tracebacks:
         if wrapped is not None and wrapped is not finding:
             is_of_signal = exceptions.died_of_signal(wrapped.text) and finding.verdict.row is None
             if is_of_signal:
-                wrapped.verdict = wrapped.verdict._replace(doubt=Doubt.NONE)  # nobody went on from it
+                wrapped.verdict = wrapped.verdict._replace(doubt=Doubt.NONE)  # it was not caught
             finding.demoted |= is_of_signal or finding.text.endswith(wrapped.text)
         if state.previous is None:
             state.previous, state.previous_is_probe = finding, is_probe

@@ -9,7 +9,7 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.late_pattern import late_pattern
 
 TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
-"""The vendor's tools: what fails by their name is a tool."""
+"""Names of the vendor's tools."""
 
 
 class CauseVerdict(NamedTuple):
@@ -18,29 +18,29 @@ class CauseVerdict(NamedTuple):
     cause_class: CauseClass
     weight: Weight
     advice: str
-    """Name of the row whose advice holds; "" = that of the class."""
+    """Name of the row whose advice applies; "" = that of the class."""
     confidence: Confidence
     reason: ReasonGiven = ReasonGiven.STATED
     doubt: Doubt = Doubt.NONE
     row: Recognizer | None = None
     stored_reason: bool = False
-    """The failure is kept in the cache, and `advice` is of the reason that its message names."""
+    """The failure is stored in the cache, and `advice` is for the reason that its message names."""
     exit_code: int | None = None
-    """The job's, where nothing but it reports the failure."""
+    """The job's, where nothing else reports the failure."""
 
 
 def without_reason() -> CauseVerdict:
-    """What an exception means whose reason stands below."""
+    """The verdict on an exception whose reason stands below."""
     return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.DEATH, "", Confidence.LOW, ReasonGiven.MISSING)
 
 
 def consequence(cause_class: CauseClass, advice: str = "") -> CauseVerdict:
-    """What only follows from a failure, or announces one: it counts where nothing else is said."""
+    """The verdict on what only follows from a failure, or announces one: it counts if nothing else is found."""
     return CauseVerdict(cause_class, Weight.CASCADE, advice, Confidence.LOW, ReasonGiven.MISSING)
 
 
 def by_row(row: Recognizer, doubt: Doubt | None = None) -> CauseVerdict:
-    """What a row of the table knows of its lines."""
+    """The verdict that a row of the table gives on its lines."""
     return CauseVerdict(
         row.cause_class,
         row.weight,

@@ -1,9 +1,9 @@
-"""What is known about failures: a row for each piece of knowledge, looked up by the words of its lines.
+"""The table of known failures, looked up by the words of their lines.
 
-Adding knowledge is adding a row to the file of its group, and under its name what to do about it in
-`views/cause_advice.py`. `words` are bytes in lower case of which each of its lines holds one; lines without any word of
-the table are never looked at. Rows are tried in the order of the table, and the first that matches decides: so what is
-narrow stands above what is wide. Wordings that nobody has met yet are the business of `general`.
+To add one, add a row to the file of its group, and the advice under the row's name to `views/cause_advice.py`. `words`
+are bytes in lower case; each line of the failure holds one of them, and lines without any word of the table are never
+looked at. Rows are tried in the order of the table, and the first that matches decides, so specific rows come before
+general ones. `general` judges wordings that are not in the table.
 
 A file holds the rows of one group of causes; `table` has their order. Order counts within a file too.
 """

@@ -6,11 +6,11 @@ from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight,
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 STOPS_WORKERS = "the launcher stops the other workers"
-"""Row of what follows from every end of a worker, and is printed before the launcher reports which one ended."""
+"""Row of what a launcher prints whenever a worker ends, before it reports which one ended."""
 LAUNCHERS_REPORT = "launcher's report"
-"""Row of the lines in which torchrun tells how its workers ended."""
+"""Row of the lines in which torchrun reports how its workers ended."""
 PIPS_BUILD = "pip could not build a package"
-"""Row of how pip heads the output of a step that failed; another version of the package may do."""
+"""Row of pip's heading above the output of a step that failed; it may then succeed with another version."""
 CASCADES: tuple[Recognizer, ...] = (
     Recognizer(
         PIPS_BUILD,

@@ -1,4 +1,4 @@
-"""Workers that do not find each other, or wait in vain."""
+"""Workers that do not find each other, or time out waiting for each other."""
 
 from __future__ import annotations
 

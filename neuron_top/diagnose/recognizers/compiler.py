@@ -1,4 +1,4 @@
-"""Failures of the compiler, and failed compiles as frameworks and services tell them."""
+"""Failures of the compiler, and failed compiles as frameworks and services report them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _BUILDS_COMPILERS = (
 )
 """Compilers of C, C++, CUDA, HIP and Rust, of LLVM's and MLIR's, their parts and the linkers."""
 _DOTS = r"^\.{2,2000}"
-"""What the Neuron compiler prints while it works; behind them a shell says by which signal it ended."""
+"""Dots that the Neuron compiler prints while it works; after them a shell reports the signal that ended it."""
 _BUILDS_COMMAND = (
     rf"\bCommand ['\"]\[?['\"]?(?:[^'\"\s,]{{0,300}}/)?{_BUILDS_COMPILERS}['\" ].{{0,5000}} died with <Signals\.SIG"
 )
-"""How Python says by which signal one of them ended."""
+"""How Python reports the signal that ended one of them."""
 _RUSTS_PROCESS = (
     rf"^process didn't exit successfully: `(?:\S{{0,300}}/)?{_BUILDS_COMPILERS} .{{0,5000}}\(signal: \d{{1,2}}, SIG"
 )
-"""The same in the words of cargo."""
+"""The same, as cargo reports it."""
 COMPILER: tuple[Recognizer, ...] = (
     Recognizer(
         "compiler killed",

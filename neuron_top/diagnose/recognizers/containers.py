@@ -1,4 +1,4 @@
-"""Pods and containers that are not made, or are ended."""
+"""Pods and containers that cannot be created, or are ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How processes end by a signal, or without a word."""
+"""Processes that ended by a signal, or without stating a reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from neuron_top.diagnose.recognizers.row import SHELLS_JOB, Doubt, ReasonGiven, 
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 ENDED_BELOW = "a job's end, told above its last lines"
-"""Row of reports that quote the log of the job behind them: what goes on there came before."""
+"""Row of reports of a job's end that are followed by its log: progress in that log came before the end."""
 DEATHS: tuple[Recognizer, ...] = (
     Recognizer(
         "an exception of C++, told by its library",
@@ -135,4 +135,4 @@ DEATHS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
 )
-"""How processes end by a signal: tried when no row above knows the line."""
+"""Ends of processes: tried when none of ROWS matches the line."""

@@ -8,7 +8,7 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 NOT_INSTALLED = "missing dependency"
 """Row of modules, programs and libraries that are not there."""
 OTHER_VERSION = "a library of another version"
-"""Row of what a library looks for in another one that has it no longer, or not yet."""
+"""Row of what a library needs from another one that has it no longer, or not yet."""
 DEPENDENCIES: tuple[Recognizer, ...] = (
     Recognizer(
         "no versions fit together",

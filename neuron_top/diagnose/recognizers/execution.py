@@ -25,7 +25,7 @@ FALLBACKS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
 )
-"""What only follows from the failure whose place it takes, and what is left out of a choice."""
+"""A fallback that failed too, which only follows from the first failure, and choices that an autotuner leaves out."""
 EXECUTION: tuple[Recognizer, ...] = (
     Recognizer(
         "hardware",

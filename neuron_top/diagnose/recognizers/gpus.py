@@ -6,7 +6,7 @@ from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, 
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 NCCL_WITHOUT_REASON = "NCCL states no reason"
-"""Row of the statuses that NCCL returns where it has warned of the reason before, or not at all."""
+"""Row of statuses of NCCL that name no reason; it may have printed that as a warning before."""
 GPUS: tuple[Recognizer, ...] = (
     Recognizer(
         "GPU memory",

@@ -8,9 +8,9 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 STOPPED = "stopped"
 """Row of jobs that somebody asked to end."""
 HOST_TAKEN = "the host of a container was taken away"
-"""Row of what AWS Batch and ECS tell of an attempt whose machine went; Batch may try again."""
+"""Row of what AWS Batch and ECS report of an attempt whose machine was taken away; Batch may try again."""
 _STATES = r"(?:TIMEOUT|PREEMPTED|CANCELLED|DEADLINE|NODE_FAIL)\b"
-"""Of a job, in Slurm's words, when it was ended from outside."""
+"""Slurm's states of a job that was ended from outside."""
 INTERRUPTIONS: tuple[Recognizer, ...] = (
     Recognizer(
         STOPPED,

@@ -1,4 +1,4 @@
-"""Locks of the compile cache that were not had in time."""
+"""Locks of the compile cache that could not be acquired in time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight,
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 WAITS = "a lock that nobody gives back"
-"""Row of what a process prints each minute that it waits for another one's compile; `ranking` says from when on a wait
-explains how a job ended."""
+"""Row of what a process prints each minute while it waits for another one's compile; `ranking` decides how long a wait
+must be to explain the end of a job."""
 LOCKS: tuple[Recognizer, ...] = (
     Recognizer(
         "native lock broken",

@@ -1,4 +1,4 @@
-"""Addresses that are not reached, and what they refuse."""
+"""Addresses that cannot be reached, and requests that are refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, 
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 TRIED_AGAIN = "a download is tried again"
-"""Row of what a tool warns of before it tries again: the reason only where it fails in the end without another one."""
+"""Row of a tool's warning before it retries: it is the reason only if the tool fails in the end and states no other."""
 NETWORK: tuple[Recognizer, ...] = (
     Recognizer(
         TRIED_AGAIN,

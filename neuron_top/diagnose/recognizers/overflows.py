@@ -1,4 +1,4 @@
-"""Numbers that overflowed, as programs tell it."""
+"""Numbers that overflowed, as programs report them."""
 
 from __future__ import annotations
 

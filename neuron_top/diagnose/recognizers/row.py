@@ -1,4 +1,4 @@
-"""A row of the table of failures: what is known about one, and how it weighs against others."""
+"""A row of the table of failures: what is known about one, and its weight against others."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import NamedTuple
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 SHELLS_JOB = r"^\[\d{1,4}\]\s{0,4}[+-]?\s{1,4}(?:\d{1,10}\s{1,4})?"
-"""How a shell begins what it reports of a job that it started, with the job's number and the process's."""
+"""How a shell's report of a job that it started begins, with the job's number and the process id."""
 
 
 class Weight(IntEnum):
-    """How much a statement explains; less is more, see `ranking`."""
+    """How much a statement explains; the lowest value explains most, see `ranking`."""
 
     REASON = 0
     """The compiler, the runtime, the driver or the kernel itself names the reason."""
     STATEMENT = 1
-    """A wording that is known, or an exception that nobody caught: it says what failed."""
+    """A known wording, or an exception that nobody caught: it says what failed."""
     MESSAGE = 2
-    """A line of level error that nobody knows."""
+    """An unknown line at level error."""
     DEATH = 3
     """A process ended; why is not said."""
     CASCADE = 4
@@ -29,14 +29,14 @@ class Weight(IntEnum):
 
 
 class Doubt(IntEnum):
-    """What shows that a statement stood for no failure."""
+    """What after a statement shows that it was no failure."""
 
     NONE = 0
     """Nothing: it is one, unless it was overcome."""
     SOME = 1
-    """Steps behind it."""
+    """Steps, or very many more lines."""
     MUCH = 2
-    """Any sign of life behind it: steps, compiles, many more lines."""
+    """Any sign of life: steps, compiles, many more lines."""
 
 
 class ReasonGiven(Enum):
@@ -55,15 +55,15 @@ class Recognizer(NamedTuple):
     weight: Weight
     words: tuple[bytes, ...]
     pattern: str
-    """A regular expression; only those that a log asks for are compiled."""
+    """A regular expression, compiled when it is first needed."""
     confidence: Confidence = Confidence.HIGH
     reason: ReasonGiven = ReasonGiven.STATED
     any_level: bool = False
-    """Counts at every level; else lines that are marked as a warning or as information do not."""
+    """Matches lines of every level; otherwise not those that are marked as a warning or below."""
     doubt: Doubt = Doubt.NONE
 
     def matches(self, text: str) -> bool:
-        """Whether the pattern stands in this text."""
+        """Whether the pattern matches anywhere in this text."""
         return _compiled(self.pattern).search(text) is not None
 
 
@@ -73,5 +73,5 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def words(text: str) -> tuple[bytes, ...]:
-    """Words written one behind the other, with a bar between."""
+    """The `words` of a row from one string, separated by bars."""
     return tuple(word.encode() for word in text.split("|"))

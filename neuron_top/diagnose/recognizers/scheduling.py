@@ -6,6 +6,7 @@ from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, 
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 NO_CAPACITY = "no capacity, or a limit of the account"
+"""Row of machines that a cloud or a cluster does not provide."""
 CORES: tuple[Recognizer, ...] = (
     Recognizer(
         "number of cores",

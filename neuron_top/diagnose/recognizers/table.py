@@ -1,4 +1,4 @@
-"""The table: which rows are tried first, and the first that knows a statement."""
+"""The table of rows in their order, and the search for the first one that matches a statement."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ROWS: tuple[Recognizer, ...] = (
     *NETWORK,
     *INTERRUPTIONS,
 )
-"""In the order in which they are tried: what is narrow stands before what is wide."""
+"""In the order in which they are tried: specific rows before general ones."""
 TERMINAL = frozenset(
     {
         STOPS_WORKERS,
@@ -75,12 +75,12 @@ for _number, _row in enumerate(_ALL):
     for _word in _row.words:
         _OWNERS.setdefault(_word.decode(), []).append(_number)
 _SEARCH = ahocorasick_rs.AhoCorasick(list(_OWNERS), implementation=ahocorasick_rs.Implementation.ContiguousNFA)
-"""For single statements; made in an eighth of the time that the fastest kind takes."""
+"""Searches single statements; building it takes an eighth of the time that the fastest kind takes."""
 _NUMBERS = list(_OWNERS.values())
 
 
 def recognize(statement: Statement) -> Recognizer | None:
-    """The first row that knows this statement."""
+    """The first row that matches this statement."""
     matches = _SEARCH.find_matches_as_indexes(statement.text.lower(), overlapping=True)
     if not matches:
         return None

@@ -61,7 +61,7 @@ USAGE: tuple[Recognizer, ...] = (
     Recognizer(
         "a shell's variable that is not set",
         CauseClass.BAD_USAGE,
-        Weight.MESSAGE,  # it ends the shell that says so, perhaps a subshell: what is known of what follows counts more
+        Weight.MESSAGE,  # it ends the shell that prints it, perhaps a subshell: known failures that follow count more
         words(": unbound variable"),
         r": line \d+: \w+: unbound variable$",
     ),
