@@ -1,1 +1,1 @@
-"""Sources → parsers → run and store → subscribers. Starts the threads of a live view."""
+"""Moves events from sources through parsers to run, store and subscribers; starts the threads of a live view."""

@@ -1,6 +1,6 @@
-"""Puts the sentences of the advice into a diagnosis: `diagnose` yields codes, events and answers carry the sentences.
+"""Adds the sentences of the advice to a diagnosis: `diagnose` returns codes, but events and results carry sentences.
 
-A cause carries its advice along, so that a viewer of another version has it too.
+Each cause carries its advice, so that a viewer of another version has it too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class AdvisedDiagnoser:
         return worded(self._diagnoser.diagnosis(exit_code))
 
     def so_far(self, exit_code: int | None = None) -> Diagnosis:
-        """The diagnosis of a log that is still written, as `Diagnoser.so_far`."""
+        """The diagnosis of a log that is still being written, as `Diagnoser.so_far`."""
         return worded(self._diagnoser.so_far(exit_code))
 
 

@@ -1,7 +1,8 @@
-"""Fetches pages of a node's log lines from its agent: the request, and how it is sent.
+"""Fetches pages of a node's log lines from its agent.
 
-The token is sent to an address that stands in the database, so it goes nowhere but to a server whose certificate was
-verified, or to this machine. What comes back was written by another program: it is bounded, and made visible anew.
+The token is sent to an address that comes from the database, so it goes only to a server whose certificate was
+verified, or to this machine. The answer comes from another program: it is bounded, and control characters are made
+visible again.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class LogDirection(StrEnum):
 
 
 class LogRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which lines. Logs are named as the agent named them: what it does not follow is not there."""
+    """Which lines to fetch. Logs have the names that the agent gave them; it serves only logs that it follows."""
 
     way: LogDirection = LogDirection.TAIL
     at: dict[str, int] = {}
@@ -63,7 +64,7 @@ class _Refusal(msgspec.Struct):
 
 
 def agent_token(settings: Settings) -> str:
-    """The token that agents and those who look share: NEURONTOP_AGENT_TOKEN, else the file of the settings.
+    """The token that agents and viewers share: NEURONTOP_AGENT_TOKEN, else the content of `agent_token_file`.
 
     Raises UsageError for one that is too short or cannot be read.
     """
@@ -72,7 +73,7 @@ def agent_token(settings: Settings) -> str:
         origin = settings.agent_token_file
         try:
             token = Path(origin).expanduser().read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError, RuntimeError) as problem:  # RuntimeError: the home of nobody
+        except (OSError, UnicodeDecodeError, RuntimeError) as problem:  # RuntimeError: no home folder
             raise UsageError(f"cannot read the agents' token from {origin}: {problem}") from None
     if token and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
         raise UsageError(f"{origin}: a token must have at least {SHORTEST_TOKEN} ASCII characters and no blanks")
@@ -141,7 +142,7 @@ def _opener(settings: Settings) -> urllib.request.OpenerDirector:
     """No proxies, no redirects, and certificates verified."""
     try:
         context = ssl.create_default_context(cafile=settings.agent_ca or None)
-    except OSError as problem:  # no such file, or none of certificates
+    except OSError as problem:  # no such file, or no certificates in it
         raise UsageError(f"agent_ca {settings.agent_ca}: {problem}") from None
     handlers = (urllib.request.ProxyHandler({}), _NoRedirects(), urllib.request.HTTPSHandler(context=context))
     return urllib.request.build_opener(*handlers)
@@ -149,7 +150,7 @@ def _opener(settings: Settings) -> urllib.request.OpenerDirector:
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_given: object, **_named: object) -> None:
-        """None: the redirect itself is the answer, which is an error."""
+        """Return None: the redirect itself is then the answer, which is an error."""
 
 
 def _reason(problem: urllib.error.HTTPError) -> str:

@@ -1,6 +1,6 @@
-"""Which sources a live view has: those of this machine, and those for the paths a person named.
+"""Chooses the sources of a live view: those of this machine, and those for the paths that a person named.
 
-Everything heavy is imported when a feed makes its sources, which is after the first frame.
+Everything slow to import is imported when a feed makes its sources, which is after the first frame.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 _LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".stdout", ".stderr"))
 _CAPTURE_START = 64 * 1024
-"""Bytes of a file that say whether it is a capture."""
+"""Bytes of a file that show whether it is a capture of telemetry."""
 _CAPTURE_MARKS = (b'"neuron_runtime_data"', b'"neuron_hardware_info"', b'"system_data"')
 _DEEPEST = 4
 _MOST_LOGS = 500
 
 
 def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[TelemetrySource]:
-    """What to watch beside a job: the devices (absent ones say so once and cost nothing more) and its cache."""
+    """What to watch beside a job: the devices (a missing one is reported once and costs nothing more) and its cache."""
     from neuron_top.ingest.caches import caches_of_job
     from neuron_top.telemetry.sources import telemetry_sources
 
@@ -39,14 +39,14 @@ def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[Tele
 
 
 def machine_feed(settings: Settings, *, stays: bool = False) -> LiveFeed:
-    """Whatever runs here: jobs as they come and go, and the devices. `stays`: with the first recorded job."""
+    """A feed of whatever runs here: jobs as they come and go, and the devices. `stays`: only the first recorded job."""
     buffer = LogBuffer()
     later = partial(_sources_of_machine, settings, buffer, stays=stays)
     return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
 
 
 def node_feed(settings: Settings, paths: Sequence[str], node: str, sink: Callable[[], EventSink]) -> LiveFeed:
-    """What an agent reads: all that runs on this machine, and these logs, folders and caches, kept by `sink`.
+    """The feed of an agent: all that runs on this machine, and these logs, folders and caches; `sink` keeps its events.
 
     Raises NothingToShow as `paths_feed` does.
     """
@@ -73,12 +73,11 @@ def _sources_of_machine(settings: Settings, buffer: LogBuffer, *, stays: bool = 
 
 
 def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = None) -> LiveFeed:
-    """Logs, folders of logs, compile caches, telemetry files and `-`. A path that does not exist yet is waited for.
+    """A feed of logs, folders of logs, compile caches, telemetry files and `-`. It waits for paths that do not exist.
 
-    `piped`: the descriptor that `-` is read from by a screen, which scrolls back through it; None: standard input,
-    read once.
+    `piped`: the descriptor from which a screen reads `-`, and scrolls back through it; None: standard input, read once.
 
-    Raises NothingToShow for one whose folder does not exist either.
+    Raises NothingToShow for a path whose folder does not exist either.
     """
     _check_places(paths)
     buffer = LogBuffer()
@@ -110,7 +109,7 @@ def _head(path: str) -> LogHead:
 
 def _check_places(paths: Sequence[str]) -> None:
     for path in (Path(path) for path in paths if path != STANDARD_INPUT):
-        # What is in a file is asked of one that is missing only: this is before the first frame.
+        # `_is_telemetry` reads the file, so it comes last: this is before the first frame.
         if not path.exists() and not path.absolute().parent.is_dir() and not _is_telemetry(str(path)):
             raise NothingToShow(f"{path}: neither the file nor its folder exists")
 
@@ -145,13 +144,13 @@ def _sources_of_paths(
 def _tables(
     logs: Callable[[], Iterator[Path]], named: Sequence[Path], beside: Callable[[Path], list[Path]]
 ) -> list[Path]:
-    """Tables of compile times: those that were named, and those beside the logs."""
+    """Tables of compile times: those that a person named, and those beside the logs."""
     folders = {path.parent: path for path in reversed(list(logs()))}
     return list(dict.fromkeys([*named, *(table for log in folders.values() for table in beside(log))]))
 
 
 def is_cache_root(path: Path) -> bool:
-    """Whether a folder holds compiler folders with entries, as a compile cache does, or entries and no logs."""
+    """Whether a folder is a compile cache: it holds compiler folders with entries, or entries and no logs."""
     from neuron_top.cache.model.entry import MODULE
 
     try:
@@ -164,7 +163,7 @@ def is_cache_root(path: Path) -> bool:
 
 
 def _is_telemetry(path: str) -> bool:
-    """Whether a path is a capture of neuron-monitor: by its name, or, whatever it is called, by how it begins."""
+    """Whether a path is a capture of neuron-monitor, by its name, or by how its content begins."""
     if path.endswith((".jsonl", ".ndjson")):
         return True
     try:
@@ -178,9 +177,9 @@ def _is_telemetry(path: str) -> bool:
 
 
 def _expanded(paths: Sequence[Path], folders: set[Path]) -> Iterator[Path]:
-    """Files as they are; of folders the logs in them, as they are now.
+    """The files, and for each folder the logs that are in it now.
 
-    What was a folder once is put into `folders`: one that cannot be looked at for a while must not pass for a log.
+    Folders are remembered in `folders`: one that cannot be read for a while must not be taken for a log.
     """
     for path in paths:
         if path in folders or is_folder(path):
@@ -191,9 +190,9 @@ def _expanded(paths: Sequence[Path], folders: set[Path]) -> Iterator[Path]:
 
 
 def _logs_below(folder: Path) -> Iterator[Path]:
-    """Logs of a folder and of those below it (torchrun writes `<attempt>/<rank>/stdout.log`), at most 500.
+    """Logs in a folder and in those below it (torchrun writes `<attempt>/<rank>/stdout.log`), at most _MOST_LOGS.
 
-    What a log was before it was rotated comes before it, the oldest first, compressed or not.
+    The rotated files of a log come before it, the oldest first, compressed or not.
     """
     from neuron_top.ingest.rotated import log_of
 

@@ -26,13 +26,13 @@ class WatchedCache:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the root is still looked at for the first time."""
+        """Whether the first scan of the root goes on."""
         return not self._reported and self._watch.is_alive
 
     def start(self, emit: Emit) -> None:
         """Watch until stopped."""
 
-        def pass_on(event: Event) -> None:  # the first comes when the root was read, or is not there
+        def pass_on(event: Event) -> None:  # the first comes once the root was read, or is missing
             self._reported = True
             # The watch reports cache and source events only; its own type is the base of all events.
             emit(event)  # type: ignore[arg-type]
@@ -47,7 +47,7 @@ class WatchedCache:
 
 
 def caches_of_job(environ: Mapping[str, str], settings: Settings) -> list[WatchedCache]:
-    """The cache that a job with this environment uses; none when it lies on another service (`s3://`)."""
+    """The cache that a job with this environment uses; none when it is remote (`s3://`)."""
     root = roots.root_in_force(environ)
     return [] if root.remote else [WatchedCache(root.path, settings.state_path)]
 

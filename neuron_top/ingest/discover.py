@@ -1,11 +1,10 @@
-"""Finds what runs on this machine when no log was named. Three places are looked at, every second:
+"""Finds what runs on this machine when no log was named. It looks every second for:
 
-1. A recording of this user's that is going on (`neurontop run` holds a lock in its folder): it is followed, and what
-   it records of the machine is not measured twice.
+1. A recording of this user in progress (`neurontop run` holds a lock in its folder): it is followed, and what it
+   records of the machine is not measured a second time.
 2. Processes that were given a place in a job (LOCAL_RANK, or cores in NEURON_RT_VISIBLE_CORES): shown as cores.
-3. The Neuron devices and compile caches, by the sources of their own.
 
-What was looked for, and where, is itself shown: an empty screen explains itself.
+Neuron devices and compile caches have sources of their own. An empty screen says what was looked for, and where.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ LOOK_SECONDS = 1.0
 
 
 class Discovery:
-    """A source that follows whatever job of this user's runs; while none does, it says what it looked for."""
+    """A source that follows whatever job of this user runs; while none does, it reports what it looks for."""
 
     name = "jobs"
 
     def __init__(self, settings: Settings, buffer: LogBuffer, *, stays: bool = False) -> None:
-        """`stays`: with the first job that it has followed, also when that has ended: a person chooses another one."""
+        """`stays`: it follows only the first job, and none after that has ended: a person chooses another one."""
         self._stays = stays
         self._shown = ""
         self._settings, self._buffer = settings, buffer
         self._stopped = threading.Event()
         self._followed: FollowedRun | None = None
         self._interrupted: FollowedRun | None = None
-        """What was followed last, if an error ended it: it knows how far it came."""
+        """What was followed last, if an error ended that: it goes on where it stopped."""
         self._strangers = WorkerFinder()
         self._sampler = WorkerSampler(self._strangers.pids, period=settings.sample_seconds, placed_only=True)
         self._reported = ""
@@ -50,7 +49,7 @@ class Discovery:
         return self._followed is not None
 
     def start(self, emit: Emit) -> None:
-        """Look, follow, look again; until stopped."""
+        """Look for a job and follow it, again and again, until stopped."""
         while not self._stopped.is_set():
             running = recordings_in_progress(self._settings)
             if self._stays and self._shown:
@@ -124,7 +123,7 @@ class GatedSource:
 
 
 def looked_for(settings: Settings) -> str:
-    """What was looked for, where, and what to do next: for the screen and for `neurontop` without a terminal."""
+    """What was looked for, where, and what to do next: for an empty screen, and for `neurontop` without a terminal."""
     return (
         f"no job found: no recording in progress in {runs_folder(settings)}, and no process of yours with LOCAL_RANK "
         f"or {VISIBLE_CORES}. Start one with `neurontop run -- torchrun …`, or name a log: `neurontop watch train.log`"

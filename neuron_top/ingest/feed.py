@@ -1,4 +1,4 @@
-"""What a front end sees of ingest, live or replayed: one small protocol."""
+"""The protocol through which front ends use ingest, live or replayed."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ View = TypeVar("View")
 
 
 class Feed(Protocol):
-    """A run that moves: live from sources, or replayed from the store."""
+    """A run that keeps changing: live from sources, or replayed from the store."""
 
     def start(self, changed: Callable[[], None]) -> None:
-        """Begin; `changed` is called from a thread of the feed's, at most about 20 times a second."""
+        """Begin; `changed` is called from a thread of the feed, at most about 20 times a second."""
 
     def stop(self) -> None:
         """End all threads; returns when they have ended."""
 
     def read(self, view: Callable[[Run, float], View]) -> View:
-        """`view(run, now)` under the feed's lock; `now` is the wall clock live and the recorded clock in a replay."""
+        """Return `view(run, now)`, called under the feed's lock; `now` is the wall clock, or the recorded one."""
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The last lines of all sources, or of one."""
 
     def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
-        """Lines that stand before these offsets in their logs, read from the files a block at a time.
+        """Lines before these offsets in their logs, read from the files a block at a time.
 
-        A source without an offset is read from where it ends now. Returns after a few hundredths of a second at the
+        A source without an offset is read from its present end. Returns after a few hundredths of a second at the
         latest: where a query finds little, the page says how far the search came, and the caller goes on from there.
         """
 
     def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
-        """Lines from these offsets on, likewise. A source without an offset is read from its beginning."""
+        """Lines from these offsets on, in the same way. A source without an offset is read from its beginning."""
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
-        """The lines that begin at these places (source, offset); those that are no more are left out."""
+        """The lines that begin at these places (source, offset), except those that no longer exist."""
 
     def log_state(self) -> str:
-        """Why there are no lines, where they are not at hand: those of another machine. "" where nothing is wrong."""
+        """Why there are no lines, if those of another machine cannot be fetched; "" where nothing is wrong."""
 
     def log_chains(self) -> list[LogChain]:
-        """Which files belong to one log, as it is at this moment: a rotation gives each of them another name."""
+        """Which files belong to one log at this moment; a rotation renames each of them."""
 
 
 class EndingFeed(Feed, Protocol):
-    """A live feed, whose sources may come to their end."""
+    """A live feed, whose sources may end."""
 
     @property
     def ended(self) -> bool:
-        """Whether every source has come to its end (a pipe that was closed, a job that is over)."""
+        """Whether every source has ended (a pipe that was closed, a job that is over)."""
         raise NotImplementedError
 
     @property
     def is_behind(self) -> bool:
-        """Whether logs and caches are still read as they were found."""
+        """Whether the present content of logs and caches is still being read."""
         raise NotImplementedError
 
     def settle(self, seconds: float) -> None:
-        """Wait until logs and caches were read as they are, however long that takes; then until no event has come for a
-        while (or every source has ended), `seconds` at most."""
+        """Wait until the present content of logs and caches was read, however long that takes; then, for at most
+        `seconds`, until no event has come for a while or every source has ended."""

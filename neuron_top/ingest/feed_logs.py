@@ -1,4 +1,4 @@
-"""The log lines of another feed, for feeds that show its run in a way of their own."""
+"""The log lines of another feed, for feeds that show its run in their own way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from neuron_top.ingest.log_query import LogQuery
 
 
 class FeedLogs:
-    """A `Feed` as far as logs go: those of `feed`."""
+    """The part of a `Feed` that is about logs, passed on to `feed`."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed

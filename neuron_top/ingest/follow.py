@@ -1,6 +1,6 @@
-"""A recording that another process makes right now, as a source: its events out of the store, its lines out of its log.
+"""A recording in progress, made by another process, as a source: events from the store, lines from its log.
 
-Nothing is parsed a second time, so what this screen shows is what the recording holds.
+Nothing is parsed a second time, so screens show exactly what the recording holds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class FollowedRun:
         self.is_behind = True
 
     def start(self, emit: Emit) -> None:
-        """Emit what the recording holds and what it gains; returns when it ends, or its recorder is gone.
+        """Emit the events that the recording holds and those that come; returns when it ends, or its recorder is gone.
 
         Raises StoreUnusable. Started again after that, it goes on where it was.
         """
@@ -55,7 +55,7 @@ class FollowedRun:
 
     def _follow(self, store: SqliteStore, lines: _Lines, emit: Emit) -> None:
         while True:
-            # Asked before reading: what was written before the recorder ended is then read for certain.
+            # Checked before reading, so that all that was written before the recorder ended is read.
             is_recorded, has_end = is_recording(self._folder), False
             last = self._stopped.is_set() or not is_recorded
             lines.read()
@@ -83,20 +83,20 @@ class FollowedRun:
 
 
 class FollowedFeed(LiveFeed):
-    """One recording alone. A reader waits until what it holds so far was read, and so never sees an empty run."""
+    """A feed of one recording. `read` first waits for the events that it holds, so that it never shows an empty run."""
 
     def __init__(self, settings: Settings, run: str) -> None:
         buffer = LogBuffer()
         super().__init__([FollowedRun(settings, run, buffer)], buffer=buffer)
 
     def read(self, view: Callable[[Run, float], View]) -> View:
-        """`view(run, now)` while no event is applied."""
+        """Return `view(run, now)`, called while no event is applied."""
         self.settle(0.0)
         return super().read(view)
 
 
 class _Lines:
-    """The log of a recording, for its last lines only."""
+    """The last lines of a recording's log."""
 
     def __init__(self, path: Path, buffer: LogBuffer) -> None:
         self._source = f"log:{path}"

@@ -17,13 +17,13 @@ _DEFAULT_FOLDER = "/tmp"  # noqa: S108 (TorchNeuron's default)
 _LOOK_SECONDS = 2.0
 _HEAD_BYTES = 1 << 18
 _ZONES = 14 * 3600.0
-"""Seconds that a log's clock may be off: it reports no zone."""
+"""Seconds by which a log's timestamps may be off, since they have no time zone."""
 _MOST_BYTES = 64 << 20
 _MOST_TABLES = 4096
 
 
 def beside(log: str | Path) -> list[Path]:
-    """The tables in a log's folder, by rank; one that was written before the log began is another run's."""
+    """The tables in a log's folder, by rank, without those written before the log began: they are another run's."""
     path = Path(log)
     found = tables_in(path.parent) if is_file(path) and not is_table_name(path.name) else []
     began = _began(path) if found else None
@@ -63,7 +63,7 @@ def read_table(path: Path) -> list[AnyEvent]:
 
 
 def remark(table: Path) -> str:
-    """A remark that a table was read which the user did not name."""
+    """A remark for the user that a table was read although it was not named."""
     return f"neurontop: {table} is read too: compile times of the job's graphs"
 
 
@@ -73,14 +73,14 @@ class GraphTables:
     name = "graph tables"
 
     def __init__(self, find: Callable[[], Iterable[Path]], *, since: float = 0.0) -> None:
-        """`find` is asked again and again; tables that changed before `since` (seconds since the epoch) are old."""
+        """`find` is called again and again; tables last changed before `since` (seconds of the epoch) are ignored."""
         self._find, self._since = find, since
         self._seen: dict[Path, tuple[float, int]] = {}
         self._emitted: dict[Path, int] = {}
         self._stopped = threading.Event()
 
     def start(self, emit: Emit) -> None:
-        """Look until stopped, and once more then: the tables come with the end of a job."""
+        """Look until stopped, and once more after that: the tables are written at the end of a job."""
         while True:
             last = self._stopped.is_set()
             self._look(emit)
@@ -109,7 +109,7 @@ class GraphTables:
 
 
 def _began(log: Path) -> float | None:
-    """The first clock in a log; None where its beginning has none."""
+    """The earliest timestamp at the beginning of a log; None where there is none."""
     try:
         with open(open_plain(str(log)), "rb") as file:
             data = file.read(_HEAD_BYTES)

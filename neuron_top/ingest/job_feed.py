@@ -22,8 +22,10 @@ _NAMED = re.compile(r"(?:^|\s)source:(\S+)")
 
 
 def asker(settings: Settings, store: FleetStore, node: str, job: str | None = None) -> Ask:
-    """What fetches pages from a node's agent (of a job; without one of the newest), at the address that the database
-    has at that moment."""
+    """A function that fetches pages from a node's agent, at the address that the database then has.
+
+    The agent is that of `job`; without one, the node's newest agent.
+    """
 
     def ask(request: LogRequest) -> LogPage:
         record = store.node(node, job)
@@ -40,7 +42,7 @@ def asker(settings: Settings, store: FleetStore, node: str, job: str | None = No
 
 
 class FleetJobFeed(LiveFeed):
-    """Its log is that of the node that was asked for last: by a line of it, or by `source:NODE` in a filter."""
+    """A job's feed. Its log is that of the node last asked for, by a line of it or by `source:NODE` in a filter."""
 
     def __init__(self, settings: Settings, store: FleetStore, job: str) -> None:
         ahead = time.time() - store.clock()
@@ -78,7 +80,7 @@ class FleetJobFeed(LiveFeed):
         return []
 
     def log_state(self) -> str:
-        """Why the lines of the node are not there."""
+        """Why there are no lines of the node, or none yet."""
         logs = self._logs.get(self._shown)
         return logs.state if logs is not None else ""
 

@@ -1,10 +1,10 @@
-"""Which logs belong to one job. Several logs are several jobs unless names, places or contents show that they are one.
+"""Decides which logs belong to one job. Each is a job of its own, unless names, folders or contents show otherwise.
 
-A log that was rotated is one log with the files before it (`train.log`, `train.log.1`, `train.log.2.gz`), however long
-it took to fill them. Evidence between logs, in this order: files of one folder that torchrun wrote (`--log-dir`), one
-Slurm job (its number in the names or in what they say), rank files of one launch (`rank0.log`, `rank1.log`), both
-outputs of one command (`.out`, `.err`).
-Files whose names are alike and whose first lines are more than a day apart are no one launch. A number alone is no
+A log and its rotated files (`train.log`, `train.log.1`, `train.log.2.gz`) are one log, however long it took to fill
+them. Evidence between logs, in this order: files of one folder that torchrun wrote (`--log-dir`), one Slurm job (its
+number in names or contents), rank files of one launch (`rank0.log`, `rank1.log`), both outputs of one command (`.out`,
+`.err`).
+Files with similar names whose first lines are more than a day apart are not from one launch. A number alone is no
 evidence: it may be a date.
 """
 
@@ -23,7 +23,7 @@ from neuron_top.plain_files import is_file
 
 DAY_SECONDS = 86_400.0
 HEAD_BYTES = 64 << 10
-"""Of a log, what is looked at for when it began and which batch job it says it is."""
+"""Bytes of a log that are searched for its first timestamp and the number of its batch job."""
 _TORCHRUN = re.compile(r"(?P<run>.+?)/(?:attempt_)?\d+/\d+/std(?:out|err)\.log")
 _STREAM = re.compile(r"(?:[._-]?(?:stdout|stderr)|\.(?:out|err))(?=\.|$)")
 _RANK = re.compile(
@@ -38,10 +38,10 @@ _SAID = re.compile(rb"(?i)\bSLURM[_ ]JOB_?ID\b[\"']?\s{0,3}[=:]\s{0,3}[\"']?(\d{
 
 
 class LogJob(NamedTuple):
-    """A job as its logs show it."""
+    """A job, as identified from its logs."""
 
     id: str
-    """Short, and the same for the same logs: what an address holds."""
+    """Short, and always the same for the same logs, for use in URLs."""
     name: str
 
 
@@ -53,7 +53,7 @@ class LogHead(NamedTuple):
 
 
 def head_of(data: bytes) -> LogHead:
-    """The first clock reading and the batch job that a log names in its first lines."""
+    """The first timestamp and the batch job in the first lines of a log."""
     said = _SAID.search(data)
     stamps = (timestamps.generic(line[:60].decode("utf-8", "replace")) for line in data.split(b"\n")[:400])
     began = next((stamp for stamp in stamps if stamp is not None), None)
@@ -61,12 +61,12 @@ def head_of(data: bytes) -> LogHead:
 
 
 class JobGroups:
-    """Logs by job, as they turn up. `head` reads the first bytes of a log."""
+    """Assigns logs to jobs as they turn up. `head` reads the first lines of a log."""
 
     def __init__(self, head: Callable[[str], LogHead]) -> None:
         self._head = head
         self._logs: dict[str, str] = {}
-        """By file, the log that it is or was."""
+        """By file, the log that it is, or was before it was rotated."""
         self._jobs: dict[str, LogJob] = {}
         """By log."""
         self._of_key: dict[str, tuple[LogJob, float | None]] = {}
@@ -98,9 +98,9 @@ class JobGroups:
 
 
 def distinct_names(first_logs: Mapping[LogJob, str]) -> dict[LogJob, str]:
-    """A name for each job, by the path of its first log: with folders in front where several have the same name.
+    """A name for each job, from the path of its first log; if several have the same name, with folders before it.
 
-    As many folders as tell them apart: `bert/train.log`, `llama/train.log`; where none differ the name stays.
+    As many folders as are needed to distinguish them (`bert/train.log`, `llama/train.log`); none if that is impossible.
     """
     several = {name for name, count in Counter(job.name for job in first_logs).items() if count > 1}
     names = {job: job.name for job in first_logs}
@@ -136,14 +136,16 @@ def evidence(path: str) -> tuple[str, str]:
 
 
 def _whole_log(path: str) -> str:
-    """The log that a rotated file belongs to, or the file itself. A number at the end of a name says nothing without
-    the log beside it or a compressor's ending behind it: it may be a rank."""
+    """The log that a rotated file belongs to, or the file itself.
+
+    A number at the end of a name may be a rank: it counts only if the log is beside it, or a compressor's ending after.
+    """
     log = log_of(path)
     return log if log and (PurePath(path).suffix in COMPRESSED or is_file(log)) else path
 
 
 def _is_array_task(slurm: re.Match[str]) -> bool:
-    """Slurm's own name for a task of an array, `slurm-1234_5.out`: each is a job of its own."""
+    """Whether it is Slurm's own name for a task of an array, `slurm-1234_5.out`: each of them is a job of its own."""
     return (slurm["name"] or "").endswith("slurm-") and bool(re.fullmatch(r"_\d+", slurm["place"]))
 
 

@@ -1,4 +1,4 @@
-"""Events of a job's nodes on one time line, each set apart from the others: clocks corrected, names with their node.
+"""Puts the events of a job's nodes on one time line: clocks are corrected, and names of logs get their node.
 
 Several nodes run one job: it starts with the first of their commands and ends when all of them have.
 """
@@ -28,11 +28,11 @@ Some = TypeVar("Some", bound=Event)
 
 
 class JobMerge:
-    """Takes the events of every node in its own order."""
+    """Merges the events of all nodes; those of each node must come in their order."""
 
     def __init__(self, job: str, offsets: Callable[[], Mapping[str, float]] = dict) -> None:
-        """`offsets`: how far the clock of each node is ahead now: an agent ships what it finds in the logs before it
-        has measured that."""
+        """`offsets` returns by how many seconds the clock of each node is ahead now: an agent ships what it finds in
+        logs before it has measured that."""
         self._job, self._now_offsets = job, offsets
         self._of_nodes: Mapping[str, float] = {}
         self._offsets: dict[tuple[str, str], float] = {}
@@ -41,7 +41,7 @@ class JobMerge:
         self._started = False
 
     def merged(self, node: str, spool: str, events: list[AnyEvent]) -> list[AnyEvent]:
-        """The events of a batch as the job's."""
+        """The events of a batch from one node, as events of the job."""
         placed_events: list[AnyEvent] = []
         for event in events:
             if isinstance(event, ClockMeasured):
@@ -78,7 +78,7 @@ class JobMerge:
 
 
 def _shifted(event: AnyEvent, offset: float) -> AnyEvent:
-    """The event by the database's clock."""
+    """The event with its times by the database's clock."""
     if not offset:
         return event
     if isinstance(event, EventsFolded):

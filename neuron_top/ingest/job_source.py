@@ -1,4 +1,4 @@
-"""A job of many nodes, out of the fleet's database, as a source: what its agents shipped, live by LISTEN/NOTIFY."""
+"""A job of many nodes as a source: reads from the fleet's database what its agents ship, woken by LISTEN/NOTIFY."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from neuron_top.views.fleet import worst_nodes
 
 LOOK_SECONDS = 5.0
 MOST_NODES_WITH_CORES = 64
-"""Of more nodes only the worst are shown with their cores; the fleet's screen opens those of any node."""
+"""If a job has more nodes, only the worst are shown with their cores; the fleet's screen opens those of any node."""
 WORST_NODES = 16
 _KEPT_NODES = 32
-"""A node that was among the worst stays as long as there are not more: cores do not come and go each moment."""
+"""A node that was among the worst stays until there are more than this: cores shall not come and go all the time."""
 _ONLY_THE_WORST = (
     "of {:,} nodes only the {} worst are shown: slow ones, then those with the least busy or the fullest core; "
     "screen 7 opens the cores of any node"
 )
 _LONGEST_PAUSE = 30.0
 _RESTS = 4.0
-"""Rests between two looks at the marks of a job, in times that a look took, so that a thousand nodes, which wake all
-the time, do not keep the database busy."""
+"""Rest after reading a job's events, as a multiple of the time that this took: a thousand nodes wake us all the time,
+and shall not keep the database busy."""
 _LONGEST_REST = 0.5
 _PORTION = 256
-"""Events that are published at once: to wait for the run's lock once for each costs more than to apply them."""
+"""Events that are published at once: waiting for the run's lock for each of them costs more than applying them."""
 
 
 class JobSource:
@@ -56,12 +56,12 @@ class JobSource:
         self._stopped = threading.Event()
         self._looked = float("-inf")
         self._worst: list[str] = []
-        """Whose cores are shown where not all are: the one that was among the worst last stands last."""
+        """Nodes whose cores are shown if not all are; the last ones were among the worst most recently."""
         self._sampled: dict[str, float] = {}
         self._is_reached = False
 
     def start(self, emit: Emit) -> None:
-        """Emit what is stored and what arrives, until stopped; a database that is away is tried again."""
+        """Emit what is stored and what arrives, until stopped; retries while the database cannot be reached."""
         pause = 0.0
         while not self._stopped.is_set():
             try:
@@ -99,7 +99,7 @@ class JobSource:
                 emit(event)
 
     def _look(self, emit: Emit) -> None:
-        """Signs of life of every node, and its newest samples."""
+        """Emit the clock offset of every node, and the newest samples of those that are shown."""
         nodes = self._store.nodes(self._job)
         for node in nodes:
             if node.clock_offset is not None:
@@ -123,23 +123,23 @@ class JobSource:
 
 
 def merge_of(store: FleetStore, job: str) -> JobMerge:
-    """Merges the events of a job's nodes by the database's clock."""
+    """A `JobMerge` of a job's nodes by the database's clock."""
     return JobMerge(
         job, lambda: {node.node: node.clock_offset for node in store.nodes() if node.clock_offset is not None}
     )
 
 
 def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iterator[list[AnyEvent]]:
-    """The merged events behind `cursor`, which moves, a page at a time.
+    """The merged events after `cursor`, which moves on, a page at a time.
 
-    Take all of a page before the next: a database that is away then loses nothing of what the cursor has passed.
+    Use all of a page before the next one is read: if that fails, nothing that the cursor has passed is lost.
     """
     while news := store.news(job, cursor):
         yield [event for batch in news for event in merge.merged(batch.node, batch.spool, batch.events)]
 
 
 def merged_run(store: FleetStore, job: str, history_seconds: float, into: Run | None = None) -> Run:
-    """A job over all its nodes as it stands now. `into`: a new run that takes the events.
+    """The run of a job over all its nodes, up to now. `into`: a new run that takes the events.
 
     Raises NothingToShow, StoreUnusable.
     """
@@ -151,7 +151,7 @@ def merged_run(store: FleetStore, job: str, history_seconds: float, into: Run | 
 
 
 class NodeRuns:
-    """A run for each node of a job, of its own events alone, by the database's clock."""
+    """A run for each node of a job, of that node's events alone, by the database's clock."""
 
     def __init__(self, store: FleetStore, job: str, history_seconds: float) -> None:
         self.job = job
@@ -161,7 +161,7 @@ class NodeRuns:
         self._cursor = Cursor()
 
     def read(self) -> dict[str, Run]:
-        """As they stand now: what came since the last time is read. Raises StoreUnusable."""
+        """Read what has come since the last time; returns the runs as they are now. Raises StoreUnusable."""
         while news := self._store.news(self.job, self._cursor):
             for batch in news:
                 run = self.runs.setdefault(batch.node, Run(self._history_seconds))
@@ -180,7 +180,7 @@ def find_job(store: FleetStore, job: str) -> str:
 
 
 def samples_of(now: NodeNow, kind: CoreKind) -> CoresSampled:
-    """The newest samples of a node's cores, as its heartbeat had them."""
+    """The newest samples of a node's cores, from its heartbeat."""
     count = max(map(len, now.cores.values()), default=0)
     return CoresSampled(
         node=now.node,

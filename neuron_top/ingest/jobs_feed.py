@@ -1,4 +1,4 @@
-"""A live feed of several logs, which are several jobs: each job is a run of its own, and a feed that can be shown."""
+"""A live feed of several logs, which may be several jobs: each job has its own run, and its own feed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LOG = "log:"
 
 
 class JobsFeed(LiveFeed):
-    """Reads as the first job that was seen; `job` gives the feed of each.
+    """Behaves as the feed of the first job that was seen; `job` returns the feed of each.
 
-    What no log reports (devices, caches) goes to every job.
+    Events that come from no log (devices, caches) go to every job.
     """
 
     def __init__(self, groups: JobGroups, **options: Any) -> None:
@@ -32,7 +32,7 @@ class JobsFeed(LiveFeed):
 
     @property
     def jobs(self) -> tuple[LogJob, ...]:
-        """The jobs that were seen so far, in the order in which they were."""
+        """The jobs that were seen so far, in that order."""
         with self._lock:
             return tuple(self._runs)
 
@@ -45,11 +45,11 @@ class JobsFeed(LiveFeed):
         super().start(lambda: self._notify(changed))
 
     def listen(self, changed: Callable[[], None]) -> None:
-        """Receive changes too."""
+        """Call this function at changes, too."""
         self._listeners.append(changed)
 
     def forget(self, changed: Callable[[], None]) -> None:
-        """Receive no more changes."""
+        """Call this function no more."""
         self._listeners.remove(changed)
 
     def _notify(self, changed: Callable[[], None]) -> None:
@@ -80,7 +80,7 @@ class JobsFeed(LiveFeed):
             return tuple(f"{_LOG}{path}" for path in run.job.sources) if run is not None else None
 
     def is_of(self, source: str, job: LogJob) -> bool:
-        """Whether a source of lines is a log of the job."""
+        """Whether this source is a log of the job."""
         return self._groups.of(source.removeprefix(_LOG)) == job
 
     def _events_applied(self) -> int:
@@ -100,7 +100,7 @@ class JobsFeed(LiveFeed):
                 run.apply(event)
 
     def _add(self, job: LogJob, path: str) -> Run:
-        """A run for a job whose first log this is; another job may need a longer name from now on."""
+        """Add a run for a job whose first log this is; other jobs may need a longer name from now on."""
         added = self._runs[job] = copy.deepcopy(self._run)
         self._first_logs[job] = path
         for one, name in distinct_names(self._first_logs).items():
@@ -149,11 +149,11 @@ class JobFeed:
         return self._whole.log_lines([place for place in places if self._whole.is_of(place[0], self._job)])
 
     def log_state(self) -> str:
-        """Nothing: they are files of this machine."""
+        """Always "": the logs are files of this machine."""
         return ""
 
     def log_chains(self) -> list[LogChain]:
-        """Its logs, each with the files it was before."""
+        """Its logs, each with its rotated files."""
         return [chain for chain in self._whole.log_chains() if self._whole.is_of(chain.files[0], self._job)]
 
     def _sources(self) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
-"""The live feed: each source in a thread of its own, one run that adds up what they report, one thread that passes on.
+"""The live feed: a thread for each source, one run that adds up their events, and one thread that writes and notifies.
 
-The way of an event: a source emits it; it is stamped (when, from which node) and applied to the run under the lock;
-the writer thread then writes what has gathered to the store and calls `changed`. A screen therefore never waits for
-a disk, and a burst of thousands of events is one call. The store holds exactly what was applied, in the same order:
-that is why a replay shows the run as it was.
+A source emits an event; it is stamped (when, from which node) and applied to the run under the lock; the writer thread
+then writes what has gathered to the store and calls `changed`. So a screen never waits for a disk, and a burst of
+thousands of events is one call. The store holds exactly what was applied, in the same order: that is why a replay shows
+the run as it was.
 
 Sources may be made `later`, in a thread: what they import (the parsers' patterns alone take a tenth of a second) then
 comes after the first frame.
@@ -32,8 +32,8 @@ View = TypeVar("View")
 CHANGED_SECONDS = 0.05
 """`changed` is called at most twenty times a second."""
 _RESTS = 2.0
-"""Rest between two calls, in times that views took under the lock since the last: events get the lock for two thirds
-of the time, so that looking at a job of a thousand nodes, which takes long, never keeps its events away."""
+"""Rest between two calls, as a multiple of the time that views held the lock since the last: events have the lock for
+two thirds of the time, so that slow views, of a job with a thousand nodes, never keep its events away."""
 _LONGEST_REST = 1.0
 WRITE_SECONDS = 0.1
 """The store is written at most ten times a second."""
@@ -43,10 +43,10 @@ _CATCH_UP_SECONDS = 0.05
 
 
 class EventSink(Protocol):
-    """Where events are kept; called from the writer thread alone."""
+    """Keeps events; called only from the writer thread."""
 
     def append(self, events: Sequence[AnyEvent], now: float) -> None:
-        """Keep these, in order. Does not raise."""
+        """Keep these events, in order. Does not raise."""
 
 
 class LiveFeed:
@@ -63,13 +63,13 @@ class LiveFeed:
         clock: Callable[[], float] = time.time,
         node: str = "",
     ) -> None:
-        """`later` makes further sources once the feed has begun; they come to `sources` in a thread of its own.
+        """`later` is called in a thread of its own once the feed has begun, and returns further sources.
 
         `sink` is called in the writer thread, because an open store belongs to one thread.
         """
         self._run, self._history = Run(history_seconds), history_seconds
         self._machine: dict[str, AnyEvent] = {}
-        """What was last said of the machine's devices and of each source."""
+        """The last event about the machine's devices, and about each source."""
         self._buffer, self._clock, self._make_sink = buffer, clock, sink
         self._node = node or node_name().value
         self._lock = threading.Lock()
@@ -114,7 +114,7 @@ class LiveFeed:
             thread.join(_STOP_SECONDS)
 
     def stop(self) -> None:
-        """Stop the sources, then pass on and keep what they reported last."""
+        """Stop the sources, then write their last events and notify of them."""
         self.stop_sources()
         self._stopping.set()
         self._dirty.set()
@@ -124,12 +124,12 @@ class LiveFeed:
 
     @property
     def ended(self) -> bool:
-        """Whether every source has come to its end (a pipe that was closed, a job that is over)."""
+        """Whether every source has ended (a pipe that was closed, a job that is over)."""
         return not self._maker.is_alive() and not any(thread.is_alive() for thread in self._threads)
 
     def settle(self, seconds: float) -> None:
-        """Wait until logs and caches were read as they are, however long that takes; then until no event has come for a
-        while (or every source has ended), `seconds` at most."""
+        """Wait until the present content of logs and caches was read, however long that takes; then, for at most
+        `seconds`, until no event has come for a while or every source has ended."""
         while self.is_behind:
             self._stopping.wait(_CATCH_UP_SECONDS)
         deadline = time.monotonic() + seconds
@@ -144,7 +144,7 @@ class LiveFeed:
 
     @property
     def is_behind(self) -> bool:
-        """Whether a source still reads what was there before it."""
+        """Whether a source still reads what was there before it started."""
         alive = (source for source, thread in zip(self._sources, self._threads, strict=False) if thread.is_alive())
         return self._maker.is_alive() or any(isinstance(source, BacklogSource) and source.is_behind for source in alive)
 
@@ -153,7 +153,7 @@ class LiveFeed:
         return self._run.events
 
     def wait_for(self, name: str) -> None:
-        """Block until the sources of this name have come to their end."""
+        """Block until the sources of this name have ended."""
         for source, thread in zip(self._sources, self._threads, strict=True):
             if source.name == name:
                 thread.join()
@@ -170,11 +170,11 @@ class LiveFeed:
                 self._apply(event)
             if self._make_sink is not None:
                 self._unwritten += stamped
-        if not self._dirty.is_set():  # setting it wakes whoever waits, which costs as much as all the rest
+        if not self._dirty.is_set():  # setting it wakes the writer, which costs as much as all the rest
             self._dirty.set()
 
     def _stamped(self, event: AnyEvent) -> AnyEvent:
-        if event.seen is not None and event.node:  # an agent has said both
+        if event.seen is not None and event.node:  # an agent has set both
             return event
         seen = event.seen if event.seen is not None else self._clock()
         return msgspec.structs.replace(event, seen=seen, node=event.node or self._node)
@@ -188,7 +188,7 @@ class LiveFeed:
         self._run.apply(event)
 
     def read(self, view: Callable[[Run, float], View]) -> View:
-        """`view(run, now)` while no event is applied."""
+        """Return `view(run, now)`, called while no event is applied."""
         with self._lock:
             began = time.monotonic()
             try:
@@ -205,7 +205,7 @@ class LiveFeed:
         return self._buffer.tail(count, sources=sources)
 
     def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
-        """A page that ends before these offsets, out of the files themselves."""
+        """A page that ends before these offsets, read from the files."""
         return self.log_older_of(None, before, count, query)
 
     def log_older_of(
@@ -217,7 +217,7 @@ class LiveFeed:
         return older(self._ends(sources), before, count, query, file_map=self._file_map())
 
     def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
-        """A page that begins at these offsets, likewise."""
+        """A page that begins at these offsets, read from the files."""
         return self.log_newer_of(None, after, count, query)
 
     def log_newer_of(
@@ -239,11 +239,11 @@ class LiveFeed:
         return lines_at(self._buffer.ends(), places, self._file_map())
 
     def log_state(self) -> str:
-        """Nothing: they are files of this machine."""
+        """Always "": the logs are files of this machine."""
         return ""
 
     def log_chains(self) -> list[LogChain]:
-        """Each log with the files it was before."""
+        """Each log with its rotated files."""
         from neuron_top.ingest.rotated import PREFIX, unread
 
         ends, file_map = self._buffer.ends(), self._file_map()
@@ -251,13 +251,13 @@ class LiveFeed:
         return [LogChain(files=tuple(files), unread=unread(files[0].removeprefix(PREFIX))) for files in chains]
 
     def _file_map(self) -> LogFileMap:
-        """The copy of what came through a pipe, and the files that logs were before they were rotated."""
+        """Where copies of pipes lie, and the rotated files of each log."""
         from neuron_top.ingest.rotated import earlier_files
 
         return LogFileMap(self._buffer.copies, earlier_files(self._buffer.ends(), self._buffer.earlier))
 
     def _begin_anew(self) -> None:
-        """Begin a new run for another job, with what the last one knew of the machine."""
+        """Begin a new run for another job, with what is known of the machine."""
         self._run = Run(self._history)
         for event in self._machine.values():
             self._run.apply(event)

@@ -1,7 +1,7 @@
-"""The last lines of every followed log, kept as bytes and made readable only when a screen asks.
+"""The last lines of every followed log, kept as bytes and made readable only when a screen asks for them.
 
-At ten thousand lines a second nobody reads them all: so a line costs one tuple on its way in, and the work of decoding
-it is done for the few dozen that are on the screen.
+At ten thousand lines a second nobody reads them all: so adding a line costs one tuple, and only the few dozen lines on
+the screen are decoded.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ _Row = tuple[int, int, int, bytes, str, LineFacts]
 
 
 class _Log:
-    """One source: its last lines, and what is known of those that some event came from."""
+    """One source: its last lines, and what is known of those that gave events."""
 
     def __init__(self) -> None:
         self.lines: deque[tuple[int, int, int, bytes]] = deque(maxlen=KEPT_LINES)
         """Order of arrival, offset, end, bytes without the line end."""
         self.facts: dict[int, LineFacts] = {}
         self.piece = b""
-        """The end of a line that is so long that it comes in pieces."""
+        """The beginning of a line so long that it comes in pieces, at most LONGEST_LINE bytes of it."""
         self.rest = b""
         """The unfinished line so far."""
         self.rest_offset = 0
         self.end = 0
         self.count = 0
         self.since = 0
-        """Order of the first line of the file that stands under the path now."""
+        """Order of arrival of the first line of the file that is now at the path."""
 
 
 class LogBuffer:
-    """All followed logs. Writers and readers may be different threads."""
+    """The last lines of all followed logs. Writers and readers may be different threads."""
 
     def __init__(self) -> None:
         self._logs: dict[str, _Log] = {}
         self.copies: dict[str, str] = {}
-        """Where the bytes of a source lie that has no file of its own, by source."""
+        """By source without a file of its own, the path of a copy of its bytes."""
         self.without_file = {STANDARD_INPUT}
         """Sources whose bytes do not lie under their name: a pipe, compressed data. A copy may have been kept."""
         self.earlier: dict[str, str] = {}
-        """By source, as which source the lines of the file are kept that it was before."""
+        """By source, the source under which the lines of its last rotated file are kept."""
         self._order = itertools.count()
         self._lock = threading.Lock()
         self._shown: dict[int, tuple[LineFacts, LogLine]] = {}
-        """The lines of the last answer by their order: while a log grows, most of them are asked for again."""
+        """The lines that `tail` last returned, by order of arrival: while a log grows, most are requested again."""
 
     def add(self, source: str, offset: int, block: bytes, rest: bytes = b"") -> int:
-        """Take a block of lines as a LineSplitter gives it, which stands at `offset` of a source, and what is
-        unfinished behind it; returns how many whole lines there were so far."""
+        """Add a block of lines from a LineSplitter, which stands at `offset` of a source, and the unfinished line after
+        it; returns how many whole lines the source has had so far."""
         with self._lock:
             log = self._logs.setdefault(source, _Log())
             lines = (log.piece + block).split(b"\n")
@@ -74,10 +74,10 @@ class LogBuffer:
             return log.count
 
     def restart(self, source: str, moved_to: str | None = None) -> None:
-        """The file was cut or replaced: an unfinished line of the old one stays unfinished.
+        """Note that the file was truncated or replaced; an unfinished line of the old one stays unfinished.
 
-        `moved_to`: the source as which the file can now be read; its lines go with it, unless that one is followed
-        too. Those of the file before are dropped: they can be read from their file.
+        `moved_to`: the source under which the old file can now be read; its lines are kept under that, unless it is
+        followed itself. Lines of the file before that one are dropped: they can be read from their file.
         """
         with self._lock:
             log = self._logs.setdefault(source, _Log())
@@ -98,7 +98,7 @@ class LogBuffer:
             return (log.lines[-1][1], log.lines[-1][3]) if log is not None and log.lines else None
 
     def mark(self, source: str, events: Iterable[AnyEvent]) -> None:
-        """Remember what these events say of the lines they came from."""
+        """Remember what these events show about the lines they came from."""
         with self._lock:
             log = self._logs.setdefault(source, _Log())
             for event in events:
@@ -109,8 +109,11 @@ class LogBuffer:
                 log.facts = {offset: facts for offset, facts in log.facts.items() if offset >= oldest}
 
     def ends(self) -> dict[str, int]:
-        """How far each log was read: those that can be read again. Not one without a file of which no copy is kept,
-        nor a log that was replaced a moment ago, while lines of a file that is gone are still among the last ones."""
+        """How far each log was read, for logs that can be read again.
+
+        Left out are sources with neither a file nor a copy, and a log that was replaced while lines of a file that is
+        gone are still among its last ones.
+        """
         with self._lock:
             return {
                 source: log.end
@@ -120,13 +123,13 @@ class LogBuffer:
             }
 
     def tail(self, count: int, source: str | None = None, sources: Iterable[str] | None = None) -> list[LogLine]:
-        """The last `count` lines in their order of arrival, of one source, of several or of all."""
+        """The last `count` lines of one source, of several or of all, in order of arrival."""
         with self._lock:
             chosen = [source] if source is not None else list(self._logs if sources is None else sources)
             rows = [row for name in chosen if name in self._logs for row in self._last(name, count)]
             rows.sort(key=itemgetter(0))  # nearly as cheap as a merge: the rows of each log are sorted already
             lines = self._readable(rows[-count:])
-            # A compiler's dots stand for minutes in a line that has no end yet.
+            # A compiler's dots are for minutes a line without an end.
             unfinished = [
                 readable(name, log.rest_offset, log.rest, end=log.end)
                 for name in chosen

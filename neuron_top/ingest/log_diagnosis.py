@@ -1,7 +1,7 @@
-"""What one followed log says went wrong in its job, sent when the answer changes.
+"""Diagnoses a log while it grows, and emits the diagnosis when it changes.
 
-Reading costs about as much as the log's other reader; what its patterns cost to import is paid with the first bytes.
-An answer costs a few milliseconds at most and is asked for once a second while a log grows, and when it pauses.
+Reading costs about as much as the log's other reader; the import of its patterns is paid with the first bytes. A
+diagnosis costs a few milliseconds at most, and is made once a second while a log grows, and when it pauses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 ASK_SECONDS = 1.0
 COUNT_SECONDS = 30.0
-"""An answer in which only counts differ is sent this often: a message that repeats for hours shall not fill a disk."""
+"""A diagnosis in which only counts differ is sent at most this often: a message that repeats for hours shall not fill a
+disk."""
 
 
 class LogDiagnosis:
@@ -32,25 +33,24 @@ class LogDiagnosis:
 
     @property
     def is_new(self) -> bool:
-        """Whether something was read since the last answer."""
+        """Whether something was read since the last diagnosis, or a change of counts is still to be sent."""
         return self._is_new
 
     def take(self, block: bytes) -> list[AnyEvent]:
-        """Read whole lines; the new answer when it is time to ask."""
+        """Read whole lines; returns the new diagnosis if it is time for one."""
         if block:
             self._read(block)
         return self.ask() if self._is_new and self._clock() - self._asked_at >= ASK_SECONDS else []
 
     def ask(self, *, at_once: bool = False) -> list[AnyEvent]:
-        """The diagnosis, where it differs from the one that was reported last; `at_once`: also where only counts
-        differ."""
+        """The diagnosis, if it differs from the last one that was sent; `at_once`: also if only counts differ."""
         if self._diagnoser is None or not self._is_new:
             return []
         self._asked_at, self._is_new = self._clock(), False
         return self._changed(self._diagnoser.so_far(), at_once=at_once)
 
     def end(self, rest: bytes, exit_code: int | None = None) -> list[AnyEvent]:
-        """The whole diagnosis, after these last bytes. If more comes all the same, it is read too."""
+        """The final diagnosis, after these last bytes. If more bytes come after all, they are read too."""
         if rest or exit_code:
             self._read(rest)
         if self._diagnoser is None:
@@ -60,7 +60,7 @@ class LogDiagnosis:
         return self._changed(self._diagnoser.diagnosis(exit_code), at_once=True)
 
     def begin_anew(self) -> list[AnyEvent]:
-        """Another file stands under the name of the log."""
+        """Note that another file has the name of the log; returns an empty diagnosis if one was sent before."""
         self._diagnoser, self._is_new = None, False
         return self._changed(Diagnosis(), at_once=True) if self._reported is not None else []
 

@@ -1,4 +1,4 @@
-"""Logs whose bytes do not lie in the one file that their source names: copies of pipes, and logs that were rotated."""
+"""Where the bytes of a log are, if not all in the file that its source names: copies of pipes, rotated files."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 
 class LogFileMap(NamedTuple):
-    """Where the bytes of some sources lie instead, and which sources belong together."""
+    """Where the bytes of some sources are instead, and which sources belong together."""
 
     copies: Mapping[str, str] = {}
     """By source, the file that holds its bytes."""
     earlier: Mapping[str, Mapping[str, int]] = {}
-    """By source, the files that the log was before (as sources, the newest first) and how long they are."""
+    """By source, the rotated files of the log (as sources, the newest first) with their sizes."""
 
     def path(self, source: str) -> str:
         """The file to read a source from."""
@@ -23,7 +23,7 @@ class LogFileMap(NamedTuple):
         return {name: size for files in self.earlier.values() for name, size in files.items()} | {**ends}
 
     def chains(self, sources: Iterable[str]) -> list[list[str]]:
-        """What belongs to one log, the newest first. Its files come one after the other, whatever their clocks say."""
+        """The sources of each log, the newest first. Its files follow one another, whatever their timestamps are."""
         wanted = dict.fromkeys(sources)
         chained = {name for source in wanted for name in self.earlier.get(source, ())}
         heads = [source for source in wanted if source not in chained]

@@ -1,8 +1,8 @@
-"""Parts of logs of any size: blocks are read backwards or forwards from an offset, and nothing is kept.
+"""Reads parts of logs of any size: blocks are read backwards or forwards from an offset, and nothing is kept.
 
-Several logs are merged by the clocks in their lines; a line without one stands where the clocked line before it
-stands, and a log without any clock at the time of its last change. What a line means is read from the block it lies
-in by the same parsers that read it live, so a recording shows the marks that the live screen showed.
+Several logs are merged by the timestamps of their lines. A line without one has the time of the line before it, and a
+log without any that of its last change. Each block is read by the same parsers as live, so a recording shows the same
+marks as the live screen did.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from neuron_top.parsers.reader import LogReader
 
 BLOCK_BYTES = 1 << 16
 LONGEST_LINE = 1 << 20
-"""A line that is longer is cut into lines."""
+"""A longer line is split into several."""
 SHOWN_BYTES = 4096
 BUDGET_SECONDS = 0.03
 
 
 class _Step(NamedTuple):
-    """A line on its way into a page, or a place to stop when time is up."""
+    """A line for a page, or a place to stop when time is up."""
 
     clock: float
     source: str
@@ -47,7 +47,7 @@ def older(
     clock: Callable[[], float] = time.monotonic,
     file_map: LogFileMap = WHOLE,
 ) -> LogPage:
-    """The last `count` lines before these offsets. `ends`: how far each log has grown."""
+    """The last `count` lines before these offsets. `ends`: how far each log has grown; `clock`: for the time limit."""
     at = {source: min(before.get(source, end), end) for source, end in _read(file_map.with_earlier(ends), query)}
     streams = [
         chain.from_iterable(_backwards(name, file_map.path(name), at[name], _narrowed(query, name)) for name in files)
@@ -80,7 +80,7 @@ def newer(
 
 
 def lines_at(ends: Mapping[str, int], places: Sequence[tuple[str, int]], file_map: LogFileMap = WHOLE) -> list[LogLine]:
-    """The beginnings of the lines that begin at these places, without what is known of them."""
+    """The lines that begin at these places, at most SHOWN_BYTES of each, without level, family and time."""
     found: list[LogLine] = []
     ends = file_map.with_earlier(ends)
     for source, offset in places:
@@ -110,7 +110,7 @@ def _taken(
     if count <= 0:
         return found, False
     deadline = clock() + BUDGET_SECONDS
-    inside: float | None = None  # the deadline of the query itself, which reading a block does not count against
+    inside: float | None = None  # the deadline of the query alone, in which reading a block is not included
     for step in steps:
         at[step.source] = step.edge
         if step.line is not None:
@@ -164,15 +164,16 @@ def _steps(source: str, start: int, data: bytes, changed: float, query: LogQuery
 
 
 def _wanted(step: _Step, query: LogQuery | None) -> _Step:
-    """The step without its line if the query does not want it: asked for one line after another, so that a slow query
-    stops in the middle of a block when its time is up.
+    """The step, without its line if the query does not want that.
+
+    Lines are checked one at a time, so that a slow query stops in the middle of a block when its time is up.
     """
     wanted = not query or step.line is None or query.keep(step.line)
     return step if wanted else step._replace(line=None, unwanted=True)
 
 
 def _stamp(text: bytes) -> float | None:
-    """The clock at the beginning of a line that no family read."""
+    """The timestamp at the beginning of a line that no family reads."""
     return timestamps.generic(text[:40].decode(errors="replace")) if b"-" in text[:10] else None
 
 

@@ -1,6 +1,6 @@
-"""Bytes of logs become events here: one reader per log, whatever brings the bytes.
+"""Turns the bytes of logs into events: one reader per log, whatever source the bytes come from.
 
-An offset in an event is the offset in the file, also when reading began in its middle or anew after a rotation.
+An offset in an event is one in the file, even if reading began in its middle, or again after a rotation.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from neuron_top.run.clock import zone_offset
 from neuron_top.run.log_activity import OLD_SECONDS
 
 QUIET_SECONDS = 0.2
-"""How long a log must have brought nothing before what its reader holds back is reported."""
+"""How long a log must have been quiet before what its reader holds back is reported."""
 LAST_LINE_SECONDS = 5.0
-"""How long a log must have brought nothing before its unfinished last line is read as it stands."""
+"""How long a log must have been quiet before its unfinished last line is read as it is."""
 GREW_SECONDS = 0.1
 """OutputGrew comes at most this often per log."""
 
@@ -39,18 +39,20 @@ class LogIngestor:
         written: float | None = None,
         last_clock: float | None = None,
     ) -> None:
-        """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old.
-        `last_clock`: the clock reading of its last line then. Only with that are stamps of a job's own logger times: in
-        a pipe and a new file they may be of any zone, and a line's arrival says when it was written, unless the first
-        stamp shows that the log is an old one."""
+        """`written`: the last change of a file that exists already; what is read until `caught_up` is that old.
+        `last_clock`: the last timestamp in it. Only with that do timestamps of the job's own logger count: in a pipe or
+        a new file they may be in any zone, and a line was written when it arrives, unless the first timestamp shows
+        that the log is an old one."""
         self.path, self._now = path, now
         self._written, self._last_clock = written, last_clock
         self.source = f"log:{path}"
         self._buffer, self._clock = buffer, clock
         self._span: LogSpan | None = None
-        """Of what was there already and of what a pipe brings; None before the first bytes."""
+        """The span of what was there already, or of what a pipe brings; None before the first bytes, and for lines that
+        come after `caught_up`."""
         self._splitter: LineSplitter | None = None
-        """Feeds the buffer and the reader; None before the first bytes of a file, which say where reading begins."""
+        """Splits lines for the buffer and the reader; None before the first bytes of a file, which show where reading
+        begins."""
         self._reader = self._new_reader(0)
         self._diagnosis = LogDiagnosis(self.source, clock)
         self._end = 0
@@ -80,7 +82,7 @@ class LogIngestor:
         return [*events, *self.grew()]
 
     def _old_clock(self, first: float | None) -> float | None:
-        """The first stamp of a log, if it is of long ago in any zone."""
+        """The first timestamp of a log, if it is old in whatever zone."""
         lag = self._now() - first if first is not None else 0.0
         return first if lag > OLD_SECONDS and not zone_offset(lag) else None
 
@@ -90,12 +92,12 @@ class LogIngestor:
         return LogReader(self.source, offset=offset, loggers_clocks=is_old, until=until)
 
     def found(self) -> list[AnyEvent]:
-        """That the file was there already, before any of it is read: it says in which zone its clock is."""
+        """The event that the file was there already, to be sent before any of it is read: it shows the log's zone."""
         return [self._growth(at=self._last_clock)]
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is held back that a moment of quiet would report."""
+        """Whether nothing is held back that would be reported after a moment of quiet."""
         return self._settled
 
     def quiet(self) -> list[AnyEvent]:
@@ -111,11 +113,11 @@ class LogIngestor:
 
     @property
     def _may_be_last(self) -> bool:
-        """Whether the unfinished line may be the last words of a job. A compiler's dots are none: they go on."""
+        """Whether the unfinished line may be the job's last message. A compiler's dots are not: they go on."""
         return self._splitter is not None and bool(self._splitter.peek().strip(b". \r"))
 
     def _last_line(self) -> list[AnyEvent]:
-        """Read the unfinished line, as nothing came behind it for long; what comes after all is read as its end."""
+        """Read the unfinished line, since nothing has followed for long; what follows after all is read as its rest."""
         if self._splitter is None or not self._may_be_last:
             return []
         begin, rest = self._splitter.offset, self._splitter.rest()
@@ -123,7 +125,7 @@ class LogIngestor:
         return [*self._marked(self._reader.feed_block(rest)), *self._diagnosis.end(rest)]
 
     def grew(self, *, at_once: bool = False) -> list[AnyEvent]:
-        """How far the log has grown, when it is time to report."""
+        """The event of how far the log has grown, if it is time for one."""
         now = self._clock()
         if self._end == self._reported_end or not (at_once or now - self._reported_at >= GREW_SECONDS):
             return []
@@ -131,7 +133,7 @@ class LogIngestor:
         return [self._growth()]
 
     def caught_up(self) -> list[AnyEvent]:
-        """Note that all of the existing file was read: what comes now is written now."""
+        """Note that all of the existing file was read: what comes from now on is being written now."""
         if self._written is None:
             return []
         growth = self._growth_of(self._span)
@@ -141,11 +143,11 @@ class LogIngestor:
         return [*events, *self._diagnosis.ask(at_once=True), growth] if self._end else []
 
     def ended(self, exit_code: int) -> list[AnyEvent]:
-        """The command that wrote it has ended so; after `flush`."""
+        """Events once the command that wrote the log has ended with this code; call it after `flush`."""
         return self._diagnosis.end(b"", exit_code)
 
     def closed(self) -> list[AnyEvent]:
-        """The writer has closed its end."""
+        """Events once the writer has closed its end of the pipe."""
         old = self._span if self._last_clock is not None else None
         return [*self.flush(), self._growth_of(old, closed=True)]
 
@@ -173,7 +175,7 @@ class LogIngestor:
         return [*self._marked(events), *self._diagnosis.end(rest), *self.grew(at_once=True)]
 
     def on_rotation(self, how: Rotation) -> list[AnyEvent]:
-        """The file was replaced, cut or is gone."""
+        """Events of a file that was replaced or truncated, or is gone."""
         rotation: AnyEvent = SourceRotated(path=self.path, how=how, source=self.source)
         if how is Rotation.VANISHED:
             return [rotation]

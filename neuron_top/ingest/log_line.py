@@ -1,4 +1,4 @@
-"""One log line as a screen shows it, and what is known of it: its level, family, rank and time."""
+"""A log line as screens show it, and what is known of it: level, family, rank and time."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class LineSubject(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> LineSubject:
-        return cls.OTHER  # an agent of another version may know more of them
+        return cls.OTHER  # an agent of another version may know more members
 
 
 _VAGUE = (LineSubject.NONE, LineSubject.OTHER)
 
 
 class LogLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One line of a source for a screen: terminal sequences dropped, other control characters made visible."""
+    """One line of a source for a screen: without terminal sequences, and with other control characters made visible."""
 
     source: str
     offset: int
@@ -103,7 +103,7 @@ PLAIN = LineFacts()
 
 
 def facts_of(event: AnyEvent, known: LineFacts = PLAIN) -> LineFacts:
-    """What an event says of its line, added to what others said: the worst level counts."""
+    """What an event shows about its line, combined with what is known of it: the worst level counts."""
     level = level_of(event)
     rank = event.rank if isinstance(event, LogEvent) else None
     return LineFacts(
@@ -124,7 +124,7 @@ def gathered(events: Iterable[AnyEvent]) -> dict[int, LineFacts]:
 
 
 def level_of(event: AnyEvent) -> LineLevel:
-    """How much a line matters to a person, by the event it gave."""
+    """How much a line matters to a person, judged by its event."""
     if isinstance(event, _FAILURES):
         return LineLevel.ERROR
     if isinstance(event, LineMarked | RuntimeLogged):

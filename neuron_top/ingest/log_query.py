@@ -1,9 +1,9 @@
-"""Which log lines are wanted: words, a regular expression, source, rank, level, family.
+"""Selects log lines by words, a regular expression, source, rank, level and family.
 
     level:error rank:3 family:compile source:worker !dots /step \\d+00 / out of memory
 
-All terms must hold, `!` negates one. `level:warning` keeps warnings and what is worse. Between slashes stands a
-regular expression as RE2 reads it; other words are looked for as they are. Nothing here distinguishes capitals.
+All terms must match; `!` negates one. `level:warning` keeps warnings and worse. A term between slashes is a regular
+expression of RE2; other words are searched literally. Case is ignored.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Keep = Callable[[LogLine], bool]
 
 
 class LogQuery:
-    """A query, read once; `problem` says what is wrong with one that cannot be carried out: it keeps nothing."""
+    """A parsed query; `problem` says why it is invalid, "" if it is not. An invalid query keeps no line."""
 
     def __init__(self, text: str = "", only: str | None = None) -> None:
         """`only`: the one source to look at."""
         self.text, self.only = text.strip(), only
         self.problem = ""
         self.marked = False
-        """Only lines that some event came from can match, so that others need not be made readable."""
+        """Only lines that gave events can match, so that others need not be made readable."""
         self._needles: list[bytes] = []
         try:
             check_filter(self.text)
@@ -48,7 +48,7 @@ class LogQuery:
         return self.only in (None, line.source) and all(term(line) for term in self._terms)
 
     def reads(self, source: str) -> bool:
-        """Whether a source has to be looked at at all."""
+        """Whether a source can hold lines that are wanted."""
         return not self.problem and self.only in (None, source)
 
     def at_least(self, level: LineLevel) -> LogQuery:
@@ -81,7 +81,7 @@ class LogQuery:
         return (lambda line: not keep(line)) if banned else keep
 
     def within(self, source: str) -> LogQuery:
-        """The query as it applies to one source: words that its name holds need not stand in its lines."""
+        """The query for the lines of one source: words that are in the source's name need not be in its lines."""
         narrowed = copy.copy(self)
         narrowed._needles = [
             word.encode()

@@ -1,8 +1,8 @@
-"""The clock readings between which a log was written: one answer for logs that are followed or read once.
+"""The timestamps between which a log was written, the same for logs that are followed or read once.
 
-Lines that no parser reads have clocks too, and a job often begins and ends with such lines. A date that stands in
-front of a line without being its clock (a stored failure that is quoted) is older than the lines around it: so the
-newest reading of a log's last lines counts, not the last one.
+Lines that no parser reads have timestamps too, and a job often begins and ends with such lines. A date before a line
+that is not its own (of a stored failure that is quoted) is older than the lines around it: so the newest timestamp of a
+log's last lines counts, not the last one.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ END_BYTES = 16 * 1024
 
 
 class LogSpan:
-    """The first and the last clock reading of a log whose bytes pass."""
+    """The first and the last timestamp of a log, found while its bytes are read."""
 
     def __init__(self, changed: float) -> None:
-        """`changed`: when it was last written to, at the latest."""
+        """`changed`: no byte was written later."""
         self.until = changed
-        """No line is younger, as far as is known: what tells the year of stamps without one."""
+        """No line is newer, as far as is known, which gives timestamps without a year theirs."""
         self.first: float | None = None
         self._changed = changed
         self._tail: bytes | None = None
@@ -42,12 +42,12 @@ class LogSpan:
 
     @property
     def last(self) -> float | None:
-        """The newest reading of its last lines."""
+        """The newest timestamp of its last lines."""
         return max(_readings((self._tail or b"")[-END_BYTES:], self.until), default=None)
 
 
 def last_clock(path: str | Path) -> float | None:
-    """The newest reading of the last lines of a plain file, which need not have been read; None without one."""
+    """The newest timestamp of the last lines of a plain file, without reading the rest; None if there is none."""
     if has_compressed_data(str(path)):
         return None
     try:

@@ -1,7 +1,7 @@
-"""The log of one node, out of its agent, as screens read logs: what is not here yet is fetched in a thread.
+"""The log of one node, read from its agent. What has not been fetched yet is fetched in a thread.
 
-No key press waits for the network: where an answer takes longer than a moment, an empty page that is not the last one
-is given, and the next request finds the lines.
+No key press waits long for the network: if an answer takes longer than a second, an empty page that is not the last one
+is returned, and the next request finds the lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 
 WAIT_SECONDS = 1.0
-"""For a page that was not asked for before."""
+"""How long to wait for a page that has not been fetched."""
 TAIL_SECONDS = 1.0
 """How old the newest lines may be while somebody follows them."""
 TAIL_LINES = 200
@@ -33,7 +33,7 @@ Ask = Callable[[LogRequest], LogPage]
 
 
 class NodeLogs:
-    """Pages of a node's log. Logs are named with their node, as in the events of its job."""
+    """Pages of a node's log. Names of logs include the node, as in the events of its job."""
 
     def __init__(self, node: str, ask: Ask, changed: Callable[[], None] = lambda: None) -> None:
         """`ask` fetches a page, or raises NeuronTopError; `changed` is called from a thread when newer lines came."""
@@ -53,7 +53,7 @@ class NodeLogs:
         return f"asking the agent of {self.node}…" if self._tail_at == float("-inf") else ""
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
-        """The newest lines that came; newer ones are asked for."""
+        """The newest lines that were fetched; fetches newer ones if these are too old."""
         with self._lock:
             if time.monotonic() - self._tail_at > TAIL_SECONDS:
                 self._begin(LogRequest(count=TAIL_LINES))
@@ -108,7 +108,7 @@ class NodeLogs:
         return page if time.monotonic() - came < _KEPT_SECONDS else None
 
     def _begin(self, request: LogRequest) -> bool:
-        """Ask, unless that is being done or failed a moment ago; whether it was begun now."""
+        """Begin to fetch, unless that is being done or failed a moment ago; whether it was begun."""
         busy = _key(request) in self._asked or len(self._asked) >= _MOST_AT_ONCE
         if busy or time.monotonic() - self._failed_at < RETRY_SECONDS:
             return False

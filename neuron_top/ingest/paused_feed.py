@@ -16,9 +16,9 @@ KEPT_LINES = 5000
 
 
 class PausedFeed(FeedLogs):
-    """Reads a copy of the run; the feed itself goes on, and is neither started nor stopped here.
+    """Shows a copy of the run; the feed itself goes on, and is neither started nor stopped here.
 
-    What stands before and after the newest log lines is read from the files as they are, once somebody goes there.
+    Log lines before and after the newest ones are read from the files as they are when a person scrolls there.
     """
 
     def __init__(self, feed: Feed) -> None:
@@ -33,7 +33,7 @@ class PausedFeed(FeedLogs):
         """Nothing to stop."""
 
     def read(self, view: Callable[[Run, float], View]) -> View:
-        """`view(run, now)` of the moment."""
+        """Return `view(run, now)` of that moment."""
         return view(self._run, self._now)
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:

@@ -1,7 +1,7 @@
-"""What is kept of a run: its output as it came, and its events in the store.
+"""Records a run: its output as it came, and its events in the store.
 
 Recording must never harm the job. When the disk is full, or the store cannot be used, recording stops with one
-sentence and the job and the screen go on.
+warning, and the job and the screen go on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class OutputFile:
         self.path = folder / OUTPUT_NAME
         self._warn = warn
         self.begun = False
-        """The file is there, with whatever was appended."""
+        """The file was created; it holds whatever was appended."""
         self._end = 0
         self._number: int | None = None
         try:
@@ -40,11 +40,11 @@ class OutputFile:
 
     @property
     def descriptor(self) -> int | None:
-        """What is appended to; None when the disk did not let us begin, or refused."""
+        """The open file that is appended to; None if it could not be opened, or a write failed."""
         return self._number
 
     def append(self, data: bytes) -> int:
-        """Write all of `data`; returns the offset it stands at."""
+        """Write all of `data`; returns the offset at which it begins."""
         offset, self._end = self._end, self._end + len(data)
         left = memoryview(data)
         try:
@@ -78,7 +78,7 @@ class Recorder:
         """The recording stands in the store, with whatever was added since."""
         try:
             self._store = SqliteStore(path)
-            here = msgspec.structs.replace(started, node=started.node or node_name().value)  # whose process id it is
+            here = msgspec.structs.replace(started, node=started.node or node_name().value)  # where `pid` runs
             self._store.begin(here, pid=os.getpid(), folder=folder, now=started.time or 0.0)
             self.begun = True
         except (NeuronTopError, OSError) as problem:
@@ -91,11 +91,11 @@ class Recorder:
 
     @property
     def complete(self) -> bool:
-        """Every event until now is kept."""
+        """Whether every event so far was stored."""
         return self._store is not None
 
     def finish(self, exit_code: int, finished: float, summary: bytes) -> None:
-        """The command ended; `summary` is the closing summary as JSON."""
+        """Store the end of the command; `summary` is the closing summary as JSON."""
         self._attempt(lambda store: store.finish(self._run, exit_code, finished, summary))
         if self._store is not None:
             self._store.close()

@@ -1,8 +1,8 @@
 """`neurontop run` without its screen: starts a command, and records it from its first byte to its last.
 
-The order at the end matters. First the job's output is read out, then the sources are stopped (the side channel may
-hold more), then the end itself is stored, and only then is the store closed: so the recording ends with the event that
-ended it, and what is shown last is complete.
+The order at the end matters. First the job's output is read to its end, then the sources are stopped (the side channel
+may hold more), then the end itself is stored, and only then is the store closed: so the last event of a recording is
+the end of its command, and what is shown last is complete.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ from neuron_top.views.summary import Summary, summary
 
 
 class Companion(Protocol):
-    """What takes a recording's events besides its store."""
+    """Takes a recording's events in addition to its store."""
 
     def sink(self) -> EventSink:
-        """Keeps the events."""
+        """The sink for the events."""
 
     def start(self) -> None:
-        """Begin: the command runs."""
+        """Called once the command runs."""
 
     def finish(self) -> None:
-        """End: the recording is closed."""
+        """Called once the recording is closed."""
 
 
 class Recording:
-    """One command under watch. `start`, then `wait`, then `finish`; `feed` shows it meanwhile."""
+    """One recorded command. Call `start`, then `finish`, which waits for the command; `feed` shows it meanwhile."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Recording:
         self._settings, self._warn, self._extra = settings, warn, extra
         self.companion: Companion | None = None
         self._environ = {**environ, RUN_VARIABLE: self.run, EVENTS_VARIABLE: str(self.folder / EVENTS_NAME)}
-        own_trace = TRACE_VARIABLE not in environ  # who set it wants it there; who set it empty wants none
+        own_trace = TRACE_VARIABLE not in environ  # one set by the user wins; an empty one means no trace
         if own_trace:
             self._environ[TRACE_VARIABLE] = str(self.folder / TRACE_NAME)
         self._trace = TorchTraces(self._environ[TRACE_VARIABLE], keep_bytes=TRACE_BYTES if own_trace else None)
@@ -99,8 +99,8 @@ class Recording:
         self._lock: int | None = None
 
     def start(self, changed: Callable[[], None] = lambda: None) -> None:
-        """Start the command and all that watches it. Raises CommandNotStarted or LimitReached, and then leaves nothing
-        behind."""
+        """Start the command and all that watches it. Raises CommandNotStarted or LimitReached; then nothing is left
+        running."""
         program = self.job.command[0]
         if os.sep not in program and shutil.which(program, path=self._environ.get("PATH")) is None:
             raise CommandNotStarted(program, FileNotFoundError(2, "command not found"))
@@ -150,7 +150,7 @@ class Recording:
         return Both(recorder, self.companion.sink()) if self.companion is not None else recorder
 
     def _start_event(self) -> RunStarted:
-        """What can be said of the command before it runs."""
+        """The event of the command's start, as far as it is known before it runs."""
         command = self.job.command
         world = self._environ.get("WORLD_SIZE", "")
         try:
@@ -170,7 +170,8 @@ class Recording:
         )
 
     def finish(self) -> tuple[int, Summary]:
-        """Wait for the command, read everything out, close the recording: exit status (negative: signal), summary."""
+        """Wait for the command, read the rest, close the recording; returns its exit status (negative: signal) and the
+        summary."""
         code = self.job.wait()
         self.feed.wait_for("job")
         if self.job.interrupted_by or code < 0:
@@ -199,12 +200,12 @@ class Recording:
 
     @property
     def is_replayable(self) -> bool:
-        """Whether the store has it, so that other commands can read it."""
+        """Whether it is in the store, so that other commands can read it."""
         return self._recorder is not None and self._recorder.begun
 
     @property
     def kept(self) -> str:
-        """Where it lies, and how much of it where that is not all; after `finish`."""
+        """Where the recording is kept, and how much of it if not all; call it after `finish`."""
         if self._recorder is not None and self._recorder.begun:
             return str(self.folder) if self._is_complete else f"{self.folder} (not all of it: a warning says why)"
         if self._output_file is not None and self._output_file.begun:
@@ -247,7 +248,7 @@ class Both:
 
 
 def measured_compiles(run: Run, node: str, name: str) -> list[CompileRecord]:
-    """The compiles whose seconds were measured, not only bounded: the ground of later estimates. `name`: the run's."""
+    """The compiles whose seconds were measured, not only bounded, for later estimates. `name`: the run's."""
     return [
         CompileRecord(
             module=graph.module,
@@ -271,7 +272,7 @@ def measured_compiles(run: Run, node: str, name: str) -> list[CompileRecord]:
 
 
 def _hold(path: Path) -> int | None:
-    """Take the lock; None where the disk does not let us (then nothing is recorded either)."""
+    """Take the lock; None if that fails (then nothing is recorded either)."""
     try:
         number = private_files.open_file(path, os.O_RDWR)
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -281,7 +282,7 @@ def _hold(path: Path) -> int | None:
 
 
 class JobOutput:
-    """A source: moves the output until its end. The job itself is waited for and stopped by its owner."""
+    """A source: passes the output on until its end. The owner of the job waits for it and stops it."""
 
     name = "job"
 
@@ -291,7 +292,7 @@ class JobOutput:
         self._lines = Interleaver()
 
     def start(self, emit: Emit) -> None:
-        """Move everything; returns at the end of both streams."""
+        """Pass everything on; returns at the end of both streams."""
 
         def record(data: bytes) -> None:
             if data:
@@ -310,7 +311,7 @@ class JobOutput:
         self._output.close()
 
     def ended(self, exit_code: int) -> list[AnyEvent]:
-        """What the exit code adds to what the output reported, after `start` has returned."""
+        """The events that the exit code adds; call it after `start` has returned."""
         return self._ingestor.ended(exit_code)
 
     def stop(self) -> None:

@@ -1,6 +1,6 @@
-"""Where recordings lie, which of them are going on, and how to find one by what a person types.
+"""Where recordings are kept, which of them are in progress, and how to find one by what a person types.
 
-Light to import: `neurontop status` answers from here.
+Quick to import, since `neurontop status` uses it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOCK_NAME = "recording.lock"
 
 _NAMED = 5
 SILENT_SECONDS = 300.0
-"""After this long without an event a recording of other machines is taken to have lost its recorder."""
+"""After this long without an event, the recorder of a recording from another machine is assumed to be gone."""
 
 
 def runs_folder(settings: Settings) -> Path:
@@ -42,7 +42,7 @@ def run_folder(settings: Settings, run: str) -> Path:
 
 
 def is_folder_name(run: str) -> bool:
-    """Whether a text from outside can name a run's folder, and nothing above or beside all of them."""
+    """Whether an untrusted text can be the name of a run's folder, and leads nowhere else."""
     return run not in ("", ".", "..") and "/" not in run and run.isprintable() and len(run.encode()) <= 255
 
 
@@ -52,7 +52,7 @@ def store_path(settings: Settings) -> Path:
 
 
 def new_run_id() -> str:
-    """Sorts by time, shows it to a person, and is unique: `20260214-093011-7f3a`."""
+    """A unique id that sorts by time and shows it (UTC): `20260214-093011-7f3a`."""
     return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(2).hex()}"
 
 
@@ -94,7 +94,7 @@ def find_recording(store: Store, wanted: str) -> RunRecord:
 
 
 def _why_none(store: Store, wanted: str) -> str:
-    """Why no one recording is meant."""
+    """Why the text names no recording, or more than one."""
     if _is_folder(wanted):
         return f"{wanted!r} is a folder, and no recording is called so; name the log files in it"
     several = [record.id for record in store.runs() if wanted and record.id.startswith(wanted)]
@@ -110,7 +110,7 @@ def _is_folder(name: str) -> bool:
 
 
 def _mode(name: str) -> int | None:
-    """Of the file or folder with this name; None where there is none, or no file can be called so."""
+    """The mode of the file or folder with this name; None if there is none, or no file can have this name."""
     try:
         return Path(name).stat().st_mode
     except (OSError, ValueError):
@@ -127,7 +127,7 @@ def not_a_log(name: str) -> str:
 
 
 def find_labeled(store: Store, wanted: str, state: Path) -> RunRecord:
-    """As `find_recording`; the name that a person gave a recording goes before those they were recorded under.
+    """As `find_recording`; a name that a person gave later takes precedence over those given when recording.
 
     Raises NothingToShow.
     """
@@ -140,7 +140,7 @@ def find_labeled(store: Store, wanted: str, state: Path) -> RunRecord:
 
 
 def load_run(store: Store, run: str, history_seconds: float = 8 * 3600.0, into: Run | None = None) -> Run:
-    """The run as it stood at the end of its recording, or as it stands now. `into`: a new run that takes the events."""
+    """The run at the end of its recording, or up to now. `into`: a new run that takes the events."""
     loaded = Run(history_seconds) if into is None else into
     for event in store.replay(run):
         loaded.apply(event)
@@ -151,7 +151,7 @@ def load_run(store: Store, run: str, history_seconds: float = 8 * 3600.0, into: 
 
 
 def load_labeled(store: Store, wanted: str, settings: Settings, into: Run | None = None) -> Run:
-    """The run of a recording that a person names, under the name that it was given. Raises NothingToShow."""
+    """The run of the recording that a person asks for, with the name that it was given. Raises NothingToShow."""
     record = find_labeled(store, wanted, settings.state_path)
     run = load_run(store, record.id, settings.history_seconds, into)
     labels = LabelFile(settings.state_path).known().get(record.id)
@@ -161,12 +161,12 @@ def load_labeled(store: Store, wanted: str, settings: Settings, into: Run | None
 
 
 def is_cut_off(record: RunRecord, store: Store) -> bool:
-    """Whether the recording has no end and never will have one: its recorder is gone, or was silent for long."""
+    """Whether the recording has no end and will have none: its recorder is gone, or has been silent for long."""
     return record.open and not goes_on(record, store)
 
 
 def goes_on(record: RunRecord, store: Store) -> bool:
-    """Whether somebody records it now: a process of this machine, or one of another that was heard of a moment ago."""
+    """Whether it is being recorded: by a process of this machine, or one of another that sent an event recently."""
     if isinstance(store, SqliteStore):
         return is_recording(store.path.parent / RUNS_NAME / record.id)
     return record.open and time.time() - record.touched < SILENT_SECONDS

@@ -1,7 +1,7 @@
-"""A recording played back: the same events, at the pace they came, through the same run and the same views.
+"""Plays a recording back: the same events, at the pace at which they came, through the same run and the same views.
 
-The pace is the order of arrival (`seen`), because that is when a screen could show them. Going back means beginning
-anew and applying everything up to the moment asked for, which is exact, and quick enough: some 100,000 events a second.
+Events come when they arrived (`seen`), because that is when a screen could show them. To go back, it begins again and
+applies everything up to the requested moment, which is exact, and quick enough: some 100,000 events a second.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_SPEED = 1000.0
 
 
 class ReplayClock:
-    """Recorded time that passes `speed` times as fast as ours; it can be stopped and moved. Safe from any thread."""
+    """Recorded time, which passes `speed` times as fast as real time and can be stopped and moved. Thread-safe."""
 
     def __init__(self, start: float, end: float, speed: float = 1.0, now: Callable[[], float] = time.monotonic) -> None:
         self.start, self.end = start, end
@@ -51,7 +51,7 @@ class ReplayClock:
 
     @property
     def speed(self) -> float:
-        """How many recorded seconds pass in one of ours."""
+        """Recorded seconds per real second."""
         return self._speed
 
     @speed.setter
@@ -88,19 +88,19 @@ class ReplayClock:
 
 
 class ReplayFeed:
-    """A `Feed` out of the store. `clock` steers it."""
+    """A `Feed` from the store, controlled by its `clock`."""
 
     def __init__(
         self, kept: StoreLocation, run: str, *, speed: float = 1.0, history_seconds: float = 8 * 3600.0
     ) -> None:
-        """`kept`: where. Raises StoreUnusable when it cannot be opened, NothingToShow when the run is not there."""
+        """`kept`: the store. Raises StoreUnusable when it cannot be opened, NothingToShow when the run is not in it."""
         with kept.open() as store:
             record = find_recording(store, run)
             self._cut_off = is_cut_off(record, store)
         self._kept, self._id, self._history = kept, record.id, history_seconds
         self._folder = kept.path.parent / "runs" / record.id
         self._recorded_in = Path(record.folder or self._folder)
-        # Not the times of the events: a log line carries the clock, and the time zone, of whoever wrote it.
+        # Not the times of the events: a log line has the clock, and the time zone, of the program that wrote it.
         start = record.started if record.started is not None else record.touched
         end = record.finished if record.finished is not None else record.touched
         self.clock = ReplayClock(start, max(start, end), speed)
@@ -110,9 +110,9 @@ class ReplayFeed:
         self._events: _Lookahead | None = None
         self._lock = threading.Lock()
         self._shown = threading.Event()
-        """It was brought to where it begins to play; whoever reads before that waits, and sees no empty run."""
+        """Set once the run was brought to where replay begins; `read` waits for it, so it never shows an empty run."""
         self._problem: NeuronTopError | None = None
-        """Why the recording could not be read up to where it stands."""
+        """Why the recording could not be read up to the present moment."""
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -128,18 +128,18 @@ class ReplayFeed:
             self._thread.join()
 
     def read(self, view: Callable[[Run, float], View]) -> View:
-        """`view(run, now)` at the recorded moment.
+        """Return `view(run, now)` at the recorded moment.
 
-        Raises StoreUnusable where it cannot be read up to there: a part of a run must not pass for all of it.
+        Raises StoreUnusable if it cannot be read up to there: a part of a run must not be taken for all of it.
         """
         self._await_start()
         with self._lock:
             if self._problem is not None:
-                raise self._problem.with_traceback(None)  # else it would keep the frames of every call
+                raise self._problem.with_traceback(None)  # without this it would keep the frames of every call
             return view(self._run, self.clock.now)
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
-        """The last lines of the recorded output as far as it had grown by then."""
+        """The last lines of the recorded output, as far as it had grown by that moment."""
         ends = self._ends()
         if source is not None:
             ends = {name: end for name, end in ends.items() if name == source}
@@ -156,12 +156,12 @@ class ReplayFeed:
         return newer(ends, after, count, query, file_map=self._file_map(ends))
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
-        """The lines at these places, as far as they had been written by then."""
+        """The lines at these places, as far as they had been written by that moment."""
         ends = self._ends()
         return lines_at(ends, places, self._file_map(ends))
 
     def log_state(self) -> str:
-        """Nothing: they are files of this machine."""
+        """Always "": the logs are files of this machine."""
         return ""
 
     def log_chains(self) -> list[LogChain]:
@@ -169,19 +169,19 @@ class ReplayFeed:
         return [LogChain(files=(source,)) for source in self._ends()]
 
     def _ends(self) -> dict[str, int]:
-        """How far the recording's own log had grown; an event may name any file of this machine as one."""
+        """How far the recording's own log had grown. Other files are left out: an event may name any file as a log."""
         self._await_start()
         with self._lock:
             sources = self._run.job.sources.items()
             return {f"log:{path}": log.end for path, log in sources if self._own_file(path) is not None}
 
     def _file_map(self, ends: Mapping[str, int]) -> LogFileMap:
-        """Where the recording's own log lies now: a state folder can have been moved, or shipped."""
+        """Where the recording's own log is now: the state folder may have been moved, or copied from elsewhere."""
         places = ((source, self._own_file(source.removeprefix("log:"))) for source in ends)
         return LogFileMap({source: str(place) for source, place in places if place is not None})
 
     def _own_file(self, path: str) -> Path | None:
-        """The plain file in the folder of the recording that a log was, or is; None for a log from anywhere else."""
+        """The plain file in the recording's folder for a log that is, or was, in that folder; None for other logs."""
         log = Path(path)
         if log.parent not in (self._folder, self._recorded_in):
             return None
@@ -207,7 +207,7 @@ class ReplayFeed:
         if events is None:
             events = self._events = _Lookahead(self._store.replay(self._id))
         moved = moment != self._applied
-        # The recorder takes down the end a moment after it came: at the end of a replay, all is shown.
+        # The recorder stores the end a moment after it came; so at the end of a replay everything is applied.
         reached = moment if moment < self.clock.end else math.inf
         with self._lock:
             if anew:
@@ -237,7 +237,7 @@ class ReplayFeed:
             self._close()
 
     def _step(self) -> bool:
-        """Go on to the present moment, or note what is wrong; whether the run changed."""
+        """Go on to the clock's moment, or note the problem; whether the run changed."""
         try:
             moved, self._problem = self.show(self.clock.now), None
         except NeuronTopError as problem:
@@ -259,7 +259,7 @@ class _Lookahead:
         self._next = next(events, None)
 
     def until(self, moment: float) -> Iterator[AnyEvent]:
-        """Those that had arrived by then. One without any time comes with the one before it."""
+        """The next events, up to those that had arrived by then. One without any time comes with the one before it."""
         while self._next is not None and (_arrival(self._next) or moment) <= moment:
             event, self._next = self._next, next(self._events, None)
             yield event

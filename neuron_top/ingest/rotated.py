@@ -1,7 +1,7 @@
-"""Files that a log was before it was rotated: `train.log.1`, `train.log.2`, `train.log-20260301`.
+"""Finds the rotated files of a log: `train.log.1`, `train.log.2`, `train.log-20260301`.
 
-They are found by name beside the log. That a file holds what was read of the log is decided by its bytes, never by its
-name: a rotation may rename or copy, and every file before moves on by one.
+They are found by name beside the log. Whether a file holds what was read of the log is decided by its bytes, never by
+its name: a rotation may rename or copy, and the older files move on by one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
 """Endings of the compressors that we read."""
 _PACKED = r"\.(?:gz|zst|xz|bz2)"
 _READ_WHOLE = re.compile(rf"(?P<log>.+?)(?:(?:{_ENDING.pattern})(?:{_PACKED})?|{_PACKED})")
-"""The log's own name, and what a rotation and a compressor that we read put behind it."""
+"""The log's own name, followed by what a rotation, and a compressor that we read, append to it."""
 
 
 def log_of(name: str) -> str:
@@ -31,10 +31,10 @@ def log_of(name: str) -> str:
 
 
 def earlier_files(ends: Mapping[str, int], kept: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """By source, the earlier files of each log that is there (as sources, the newest first) and how long they are.
+    """By source, the rotated files of each log that exists (as sources, the newest first) with their sizes.
 
-    One that is followed itself is left out. `kept`: by source, as which source the lines of the file before it are
-    kept. While nothing stands under a log's own name, what was read of it stands under an earlier one: none is given.
+    One that is followed itself is left out. `kept`: by source, the source under which the lines of its last rotated
+    file are kept. A log without a file of its own name gets none: what was read of it is in a rotated file then.
     """
     found: dict[str, dict[str, int]] = {}
     for source in ends:
@@ -46,7 +46,7 @@ def earlier_files(ends: Mapping[str, int], kept: Mapping[str, str]) -> dict[str,
 
 
 def earlier(path: str) -> list[tuple[str, int]]:
-    """The earlier files of a log with their sizes, the newest first; none when the folder cannot be read."""
+    """The rotated files of a log with their sizes, the newest first; none when the folder cannot be read."""
     folder, name = os.path.split(path)
     try:
         with os.scandir(folder or ".") as entries:
@@ -58,7 +58,7 @@ def earlier(path: str) -> list[tuple[str, int]]:
 
 
 def unread(path: str) -> tuple[str, ...]:
-    """Names of the earlier files of a log that are compressed: nobody reads those."""
+    """Names of the rotated files of a log that are compressed, and not read."""
     folder, name = os.path.split(path)
     try:
         names = sorted(entry.name for entry in Path(folder or ".").iterdir())
@@ -68,7 +68,7 @@ def unread(path: str) -> tuple[str, ...]:
 
 
 def moved_to(path: str, offset: int, text: bytes) -> str | None:
-    """The source as which the file can be read now that had this line when it was the log; None when it is gone."""
+    """The source under which the file that held this line of the log can be read now; None when it is gone."""
     return next((f"{PREFIX}{found}" for found, _size in earlier(path) if _holds(found, offset, text)), None)
 
 

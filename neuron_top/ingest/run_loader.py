@@ -46,8 +46,8 @@ def load(
     """The run that these names stand for: log files (all of one run), `-`, or one recording.
 
     Raises NothingToShow when a name is neither, UsageError when a file cannot be read or both kinds are mixed.
-    `notify`: takes remarks for the person. `into`: a new run that takes the events. `diagnosed`: console logs are also
-    read for what went wrong.
+    `notify`: takes remarks for the user. `into`: a new run that takes the events. `diagnosed`: also diagnose console
+    logs.
     """
     logs = [name for name in names if is_log(name)]
     if len(logs) == len(names):
@@ -63,7 +63,7 @@ def load(
 
 
 def is_log(name: str) -> bool:
-    """Whether a name means something to read; a folder may have the name of a recording."""
+    """Whether a name is that of a log to read; a folder without a slash in its name may be meant as a recording."""
     if name == STANDARD_INPUT or os.path.lexists(name):
         return not is_folder(name) or "/" in name
     return False
@@ -81,7 +81,7 @@ def read_logs(
 ) -> Run:
     """One run out of console logs, plain or compressed; a megabyte of each is in memory at a time.
 
-    `grows`: a file may be the log of a job that goes on, unless it reports a failure; else all there is was read.
+    `grows`: a file may be the log of a job that goes on, unless it reports a failure; otherwise nothing more can come.
     """
     run = Run(history_seconds) if into is None else into
     tables: dict[Path, None] = {}
@@ -98,7 +98,7 @@ def read_logs(
 
 
 def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool, grows: bool) -> None:
-    """A console log, what PyTorch wrote into a folder of TORCH_TRACE, or a table of graphs: its first line decides."""
+    """Read a console log, a PyTorch trace (TORCH_TRACE) or a table of graphs, which its first line shows."""
     first = next(portions, b"")
     written = changed_at(name)
     span = LogSpan(written)
@@ -131,13 +131,13 @@ def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool, gr
 
 
 def _may_grow(name: str) -> bool:
-    """Whether a log is a file that is written to; not one that was rotated or compressed, nor a pipe, which has been
+    """Whether a log may still be written to: not if it was rotated or compressed, nor if it is a pipe, which has been
     read to its end."""
     return is_file(name) and not is_file(log_of(name)) and not has_compressed_data(name)
 
 
 def _diagnoser(source: str) -> AdvisedDiagnoser:
-    from neuron_top.ingest.advised import AdvisedDiagnoser  # a quarter of a second that past compile times do not need
+    from neuron_top.ingest.advised import AdvisedDiagnoser  # takes a quarter of a second; not always needed
 
     return AdvisedDiagnoser(source)
 
@@ -166,7 +166,7 @@ def history(settings: Settings) -> list[CompileRecord]:
 
 
 def estimator(settings: Settings) -> Estimator:
-    """What past compiles allow to expect of those that run; without a readable store it expects nothing."""
+    """An estimator of compile times from past compiles; without a readable store, one that knows none."""
     try:
         return Estimator(history(settings))
     except (StoreUnusable, RefusedForSafety):

@@ -1,4 +1,4 @@
-"""Sources of ingest's own: followed logs, standard input, the side channel of a job's processes."""
+"""The sources that read files and pipes: logs, standard input, telemetry captures, the side channel of a job."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from neuron_top.telemetry.telemetry_file import TelemetryFile
 
 _STDIN_BYTES = 1 << 16
 SUCCESSOR_SECONDS = 0.1
-"""How long a log that was replaced must bring nothing before the file in its place is read."""
+"""How long a log that was replaced must be quiet before the file in its place is read."""
 _COPIED_BYTES = 1 << 30
-"""What the copies of all unpacked logs together may take on the disk."""
+"""Bytes that the copies of all unpacked logs together may take on the disk."""
 _COPIED_FILES = 64
-"""How many of them are kept: each is an open file."""
+"""How many copies are kept at most: each is an open file."""
 _OPEN_FILES = 128
-"""Files of the side channel that are held open; where there are more, each is opened when it is read."""
+"""Files of the side channel that are kept open; if there are more, each is opened only to be read."""
 
 _DISK = Path("/var/tmp")  # noqa: S108 (a file without a name; /tmp is memory on many machines, and too small)
 
@@ -46,7 +46,7 @@ _SILENT_PIPE = "nothing was written to this pipe yet, it is read as soon as some
 
 
 class LogFiles:
-    """Follows logs. `paths` is asked again every second: a folder may get new ones."""
+    """Follows logs. `paths` is called again every second: a folder may get new ones."""
 
     name = "logs"
 
@@ -56,11 +56,11 @@ class LogFiles:
         self._ingestors: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
         self._whole: dict[str, WholeLog | None] = {}
-        """Logs that grow no more; None for one that was read as the log that it was. They hold the copies of what they
-        read, which screens scroll through, for as long as this follows logs."""
+        """Logs that no longer grow; None for one that was already read before it was rotated. They own copies of what
+        they read, which screens scroll through for as long as this source runs."""
         self._unread: list[WholeLog] = []
         self._named: frozenset[str] = frozenset()
-        """What `paths` gave the last time."""
+        """What `paths` last returned."""
         self._looked = False
         self.is_behind = True
         self._wakeup = Wakeup()
@@ -86,14 +86,14 @@ class LogFiles:
 
     @property
     def _pause(self) -> float | None:
-        """Seconds after which quiet itself brings something; None where only new bytes do."""
+        """Seconds after which a quiet log has something to report; None if only new bytes do."""
         if any(tail.has_successor for tail in self._tails.values()):
             return SUCCESSOR_SECONDS
         return None if all(ingestor.settled for ingestor in self._ingestors.values()) else QUIET_SECONDS
 
     def stop(self) -> None:
-        """Read what came since the last look, then end. What was there before and was not read yet is given up: that
-        may take minutes, and whoever wants all of it waits before (`is_behind`)."""
+        """Read what came since the last look, then end. Older content that was not read yet is given up: that may
+        take minutes; a caller that wants all of it waits before (`is_behind`)."""
         self._wakeup.stop()
 
     def _look_for_files(self, emit: Emit) -> None:
@@ -119,25 +119,25 @@ class LogFiles:
                 self._problems[key] = text
                 name = f"log:{key}"
                 emit(SourceUnavailable(name=name, reason=text) if text else SourceAvailable(name=name, detail=key))
-        # What a folder offered first may be old; what turns up later is new and is read from its beginning.
+        # Logs that a folder held first may be old; those that turn up later are new, and read from their beginning.
         self._from_end = False
         self._looked = True
 
     def _missing(self, tail: FileTail) -> str:
-        """Why there is nothing of a log, in words; "" where there is something, or may be."""
+        """Why there is nothing to read of a log, as a sentence; "" if there is something, or may be."""
         if tail.problem is not None:
             return f"{tail.problem.strerror}: {tail.path}"
         if tail.awaited:
             return f"{_AWAITED}: {tail.path}"
         if len(self._named) == 1 and not tail.position and is_file(tail.path) and not _size(Path(tail.path)):
-            return f"{_EMPTY}: {tail.path}"  # not said of a folder's logs, many of which may stay empty
-        # At the first look nobody has tried to read it yet.
+            return f"{_EMPTY}: {tail.path}"  # not for a folder's logs, many of which may stay empty
+        # At the first look it has not been read yet.
         return f"{_SILENT_PIPE}: {tail.path}" if self._looked and tail.is_silent_pipe else ""
 
     def _takes_whole(self, key: str) -> bool:
-        """Whether this is no log that grows: one that was rotated, beside the log that it was, or compressed.
+        """Take a log that no longer grows: a rotated one beside its log, or a compressed one; True if it is one.
 
-        One that turns up later was read as the log that it was.
+        A rotated file that turns up later was already read before it was rotated.
         """
         beside = log_of(key) in {*self._tails, *self._named}
         if not beside and not has_compressed_data(key):
@@ -149,7 +149,7 @@ class LogFiles:
         return True
 
     def _has_room(self, whole: WholeLog, size: int) -> bool:
-        """Whether the copy of a log may be made or grow by so many bytes."""
+        """Whether the copy of a log may grow by `size` bytes."""
         others = [each.copied for each in self._whole.values() if each not in (None, whole) and each.copied]
         return len(others) < _COPIED_FILES and sum(others) + whole.copied + size <= _COPIED_BYTES
 
@@ -172,17 +172,17 @@ class LogFiles:
 
 
 class WholeLog:
-    """A log that grows no more, plain or compressed: read once, to its end; a copy of it can be scrolled through."""
+    """A log that no longer grows, plain or compressed: read once, to its end; screens can scroll through a copy."""
 
     def __init__(self, path: str, buffer: LogBuffer, has_room: Callable[[WholeLog, int], bool]) -> None:
         self._path, self._buffer, self._has_room = path, buffer, has_room
         self.copied = 0
-        """Bytes of it of which a copy is kept."""
+        """Bytes of it that were copied."""
         self._source = f"log:{path}"
         self._spool: PipeCopy | None = None
 
     def read(self, emit: Emit, stopped: Callable[[], bool]) -> None:
-        """All of it, until stopped. What cannot be read is reported."""
+        """Read all of it, or until stopped; reports what cannot be read."""
         ingestor = LogIngestor(self._path, self._buffer, written=last_change(Path(self._path)))
         self._buffer.without_file.add(self._source)
         offset, remarks = 0, list[str]()
@@ -201,7 +201,7 @@ class WholeLog:
             emit(SourceUnavailable(name=self._source, reason=reason))
 
     def _keep(self, offset: int, data: bytes) -> None:
-        """A copy that screens scroll through, while there is room for it; without it the last lines are shown."""
+        """Write to the copy that screens scroll through, while there is room; without one they show the last lines."""
         if offset > 0 and self._spool is None:
             return
         try:
@@ -217,9 +217,9 @@ class WholeLog:
 
 
 class PipeCopy:
-    """A copy of what came through a pipe, on a disk, so that it can be read again.
+    """A copy on disk of what came through a pipe, so that it can be read again.
 
-    The file has no name: it is gone with our last descriptor, also when we are killed.
+    The file has no name: it is gone when our last descriptor is closed, even if we are killed.
     """
 
     def __init__(self) -> None:
@@ -229,10 +229,10 @@ class PipeCopy:
         weakref.finalize(self, file.close)
         self._number = file.fileno()
         self.path = f"/proc/self/fd/{self._number}"
-        """Under which this process may open it."""
+        """A path under which this process can open it."""
 
     def write(self, offset: int, data: bytes) -> None:
-        """Put all of `data` at `offset`. Raises OSError; then the space is given back, for a job may need it."""
+        """Write all of `data` at `offset`. If that raises OSError, all space is freed, since a job may need it."""
         try:
             while data:
                 count = os.pwrite(self._number, data, offset)
@@ -252,7 +252,7 @@ class StandardInput:
         self._buffer, self._number, self._kept = buffer, number, kept
         self._spool: PipeCopy | None = None
         self._ours, self._theirs = os.pipe()
-        self.is_behind = True  # until its end: nobody knows how much there was
+        self.is_behind = True  # until its end, since it is unknown how much there was
 
     def start(self, emit: Emit) -> None:
         """Read until the writer closes its end, or until stopped."""
@@ -274,12 +274,12 @@ class StandardInput:
         _emit_all(self._ingestor.flush(), emit)
 
     def _ready(self) -> list[int]:
-        """What can be read now; nothing after a moment of quiet, so that what the reader holds back can be reported."""
+        """The descriptors that can be read; none after a moment of quiet, to report what the reader holds back."""
         limit = None if self._ingestor.settled else QUIET_SECONDS
         return select.select([self._number, self._ours], [], [], limit)[0]
 
     def _keep(self, emit: Emit, offset: int, data: bytes) -> None:
-        """Write the bytes to the copy before they are reported. A full disk ends the copy, not the reading."""
+        """Write the bytes to the copy, before their events are emitted. A full disk ends the copy, not the reading."""
         try:
             self._spool = self._spool or PipeCopy()
             self._spool.write(offset, data)
@@ -305,7 +305,7 @@ class TelemetryLog:
         self._wakeup = Wakeup()
         self._wakeup.watch(path)
         self._written, self._old_end = last_change(path), _size(path)
-        """When what was there already was written at the latest, and where it ends."""
+        """When what is there already was last changed, and where it ends."""
         self.is_behind = True
 
     def start(self, emit: Emit) -> None:
@@ -339,15 +339,15 @@ class TelemetryLog:
                     self._reader, self._old_end = TelemetryFile(source=self.name), -1
 
     def _dated(self, event: AnyEvent) -> AnyEvent:
-        """Records carry no clock: what was there already is as old as the file's last change, at least."""
+        """Date old records, which have no timestamps, to the file's last change; they are at least that old."""
         is_old = self._tail.position <= self._old_end
         return msgspec.structs.replace(event, at=self._written) if is_old else event
 
 
 class SideChannel:
-    """What the processes of a job report: each appends JSON lines to a file of its own in one folder.
+    """Reads what the processes of a job report: each appends JSON lines to its own file in one folder.
 
-    Only plain files are read, so many of them that a job may have, and lines as long as an event can be.
+    Only plain files are read; `most_files` and `longest_line` are above what a job and an event can need.
     """
 
     name = "side channel"
@@ -396,7 +396,7 @@ class SideChannel:
     def _files(self) -> list[Path]:
         try:
             return sorted(self._folder.glob("*.jsonl"))
-        except OSError:  # for a while: what was found before is read on
+        except OSError:  # it may pass; the files found before are still read
             return []
 
     def _read(self, name: str, tail: FileTail, emit: Emit) -> None:
@@ -428,7 +428,7 @@ class SideChannel:
 
 
 def _event_of(line: bytes, name: str) -> AnyEvent | None:
-    """One line of the side channel. A torn one (its writer was killed) is a malformed line, not an end."""
+    """The event of one line of the side channel; a line that was cut off (its writer was killed) is a malformed one."""
     if not line.strip():
         return None
     try:

@@ -1,8 +1,8 @@
-"""PyTorch's structured traces of a job, followed while they grow: one file per process, in the folder of TORCH_TRACE.
+"""Follows PyTorch's structured traces of a job: one file per process, in the folder of TORCH_TRACE.
 
-A trace takes about half a megabyte per graph. Our own folder keeps its first `TRACE_BYTES` (enough for tlparse and most
-jobs); of what is read beyond that the blocks are given back to the disk at once (a hole), so a job that recompiles all
-night fills no disk. A folder that the user named is only read, and only what was not there before the job.
+A trace takes about half a megabyte per graph. Our own folder keeps the first `TRACE_BYTES` (enough for tlparse and most
+jobs); the disk blocks of what is read beyond that are freed at once (a hole in the file), so a job that recompiles all
+night fills no disk. In a folder that the user named, files are only read, and only those that are new.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ TRACE_BYTES = 256 << 20
 _PREFIX = "dedicated_log_torch_trace_"
 _MOST_FILES = 2000
 _LEFT_BYTES = 1 << 20
-"""The end of what was read stays: the tail knows the file again by it."""
+"""Bytes kept at the end of what was read: the tail recognizes the file by them."""
 _HOLE = 0x03
 """FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE (linux/falloc.h)."""
 
 
 class TorchTraces:
-    """A source: follows every trace of a folder, which need not exist yet. "" as the folder: nothing to follow."""
+    """A source that follows every trace in a folder, which need not exist yet; "" as the folder: nothing to follow."""
 
     name = "torch trace"
 
@@ -94,7 +94,7 @@ class TorchTraces:
             self._give_back(name, tail, max(_LEFT_BYTES, self._keep_bytes // len(self._tails)))
 
     def _give_back(self, name: str, tail: FileTail, keep: int) -> None:
-        """Free what was read and lies behind the part that is kept."""
+        """Free the blocks of what was read, after the part that is kept."""
         begin = max(keep, self._holes.get(name, 0))
         length = tail.position - _LEFT_BYTES - begin
         if length >= _LEFT_BYTES and _punch(tail.path, begin, length):
@@ -102,7 +102,7 @@ class TorchTraces:
 
 
 def _punch(path: str, begin: int, length: int) -> bool:
-    """Give blocks back to the disk without a change of the file's size; False where the file system cannot."""
+    """Free disk blocks without changing the file's size; False if the file system cannot do that."""
     try:
         number = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     except OSError:

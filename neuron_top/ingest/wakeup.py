@@ -1,11 +1,11 @@
 """Decides when to look at files again: at once when the kernel says so, else after a while.
 
-Notifications only make a look earlier; nothing depends on them. They do not exist on network file systems, in /proc and
-behind FUSE, they say nothing of another machine's writes, and the kernel drops them when there are too many. So every
-wait also ends by itself: after `POLL_SECONDS` where notifications do not work, after `IDLE_SECONDS` where they do. A
-short pause after each wake-up gathers a burst of writes into one look. While files grow all the time, notifications
-cost more than they are worth (each write of a job is one): they are ignored for some seconds, and files are looked at
-every `POLL_SECONDS`.
+Notifications only make the next look earlier; nothing depends on them. They do not exist on network file systems, in
+/proc and on FUSE, they do not cover writes of other machines, and the kernel drops them when there are too many. So
+every wait also ends by itself: after `POLL_SECONDS` where notifications do not work, after `IDLE_SECONDS` where they
+do. A short pause after each wake-up gathers a burst of writes into one look. While files grow all the time,
+notifications cost more than they are worth (each write of a job is one): they are turned off for some seconds, and
+files are looked at every `POLL_SECONDS`.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ from watchdog.observers import Observer
 from neuron_top.cache import filesystem
 
 POLL_SECONDS = 0.18
-"""So that a line is seen within a quarter second, and a log that grows all the time costs few looks and drawings."""
+"""Short enough that a line is seen within a quarter of a second, and long enough that a log which grows all the time
+costs few looks and redraws."""
 IDLE_SECONDS = 1.0
 _GATHER_SECONDS = 0.03
 _BUSY_WAKEUPS = 10
-"""So many wake-ups one after another mean that files grow all the time."""
+"""This many wake-ups in a row mean that files grow all the time."""
 _REST_SECONDS = 5.0
-"""How long notifications are then given up."""
+"""How long notifications are then turned off."""
 _EVENTS: list[type[FileSystemEvent]] = [
     FileModifiedEvent, FileCreatedEvent, FileMovedEvent, FileDeletedEvent, FileClosedEvent,
 ]  # fmt: skip
 _SILENT_SYSTEMS = filesystem.SHARED_KINDS | {"proc", "sysfs", "overlay", "fuse", "fuseblk", "vboxsf", None}
-"""No notifications at all, or none of what others write. None: a kind that could not be determined."""
+"""File systems with no notifications at all, or none of other machines' writes. None: the kind is unknown."""
 
 
 class Wakeup(FileSystemEventHandler):
@@ -53,7 +54,7 @@ class Wakeup(FileSystemEventHandler):
         self._observer = Observer()
         self._folders: set[Path] = set()
         self._watched: list[Path] = []
-        """Those of them of which the kernel reports."""
+        """Those of them for which the kernel sends notifications."""
         self._notified = True
         self._in_a_row = 0
         self._rest_until: float | None = None
@@ -97,7 +98,7 @@ class Wakeup(FileSystemEventHandler):
         self._event.clear()
 
     def _count(self, *, at_once: bool) -> None:
-        """Give notifications up where they come all the time; ask for them again a while later."""
+        """Turn notifications off while they come all the time, and on again later."""
         now = time.monotonic()
         self._in_a_row = self._in_a_row + 1 if at_once else 0
         if self._rest_until is None and self._in_a_row >= _BUSY_WAKEUPS:
@@ -105,7 +106,7 @@ class Wakeup(FileSystemEventHandler):
             self._rest_until = now + _REST_SECONDS
         elif self._rest_until is not None and now >= self._rest_until:
             self._rest_until, self._in_a_row = None, 0
-            for folder in self._watched:  # whoever waits looks after this: nothing is missed in between
+            for folder in self._watched:  # the caller looks after this wait, so nothing is missed in between
                 self._listen_to(folder)
 
     def _listen_to(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Worker processes that nobody records: found by the place a launcher gave them in their environment."""
+"""Finds worker processes that are not recorded, by the place that a launcher gave them in their environment."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from neuron_top.processes.proc import Stat
 from neuron_top.telemetry.worker_placement import VISIBLE_CORES
 
 _TELLING = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", VISIBLE_CORES)
-"""Not all that name a place: a batch system sets its variables in every shell it opens."""
+"""Variables that show a worker. Others name a place too, but a batch system sets those in every shell it opens."""
 _YOUNG_SECONDS = 3.0
-"""Between fork and exec a process still shows its parent's environment: so long it is asked again."""
+"""For this long a new process is read again: between fork and exec it still has its parent's environment."""
 _AGAIN_SECONDS = 30.0
-"""When an older one is asked again: a process id may have been used anew between two looks."""
+"""After this long an older one is read again: its process id may have been reused between two looks."""
 
 
 class _Known(msgspec.Struct):
@@ -31,7 +31,7 @@ class _Known(msgspec.Struct):
 
 
 class WorkerFinder:
-    """Workers of this user, outside of recordings: those of one job, the newest when first looked at."""
+    """The workers of one job of this user that is not recorded: at first the newest job, and that one until it ends."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -40,7 +40,7 @@ class WorkerFinder:
         self._parent: int | None = None
         """What started the job that was found."""
         self.jobs = 0
-        """How many jobs the last look saw: workers that were started by one process are one job."""
+        """How many jobs the last look found: workers that were started by one process are one job."""
 
     def pids(self) -> list[int]:
         """Process ids of the workers, as of the last `look`."""
@@ -52,13 +52,13 @@ class WorkerFinder:
         self._known = {pid: self._looked_at(pid, now) for pid in proc.process_ids()}
         stats = (proc.stat_of(pid) for pid, known in self._known.items() if known.is_worker)
         workers = {stat.pid: stat for stat in stats if stat is not None and stat.state != "Z"}
-        # A worker's own children inherit its variables: they stand below a worker, and are none.
+        # A worker's own children inherit its variables, but are not workers.
         jobs: dict[int, list[Stat]] = {}
         for stat in workers.values():
             if stat.parent not in workers:
                 jobs.setdefault(stat.parent, []).append(stat)
         self.jobs = len(jobs)
-        if self._parent not in jobs:  # one that is shown is shown until it ends, whatever begins meanwhile
+        if self._parent not in jobs:  # a job is shown until it ends, whatever begins meanwhile
             self._parent = max(jobs, key=lambda parent: max(stat.started for stat in jobs[parent]), default=None)
         self._found = [stat.pid for stat in jobs[self._parent]] if self._parent is not None else []
         return self._found
