@@ -1,4 +1,4 @@
-"""What the runtime advises, and why PyTorch compiles once more, as the console reports it: no errors, but of use."""
+"""Useful console lines that are no errors: advice of the runtime, and why PyTorch compiles a function again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from neuron_top.events.base import LogEvent
 
 
 class AdviceKind(StrEnum):
-    """What the runtime has a word about."""
+    """What the runtime gives advice about."""
 
     SCRATCHPAD_PAGE = "scratchpad-page"
     SCRATCHPAD_OVERFLOW = "scratchpad-overflow"
@@ -17,7 +17,7 @@ class AdviceKind(StrEnum):
 
 
 class RuntimeAdvised(LogEvent, frozen=True, kw_only=True):
-    """The runtime recommends something, or reports a device that is no longer sound."""
+    """The runtime recommended something, or reported a device that it could not reset."""
 
     kind: AdviceKind
     text: str
@@ -25,7 +25,7 @@ class RuntimeAdvised(LogEvent, frozen=True, kw_only=True):
 
 
 class FunctionRecompiled(LogEvent, frozen=True, kw_only=True):
-    """A line of `[__recompiles]`: a function is compiled once more, or (`reason`) a guard that failed."""
+    """A line of `[__recompiles]`: a function is compiled again, or (`reason`) a guard of it that failed."""
 
     function: str
     place: str = ""

@@ -1,8 +1,8 @@
-"""What every event has in common.
+"""The base classes of events.
 
-An event says what happened, in the past tense, and never changes. Three clocks are kept apart:
-`at` is the event's own time (a log line's timestamp, a sample's moment), `seen` is when it reached us,
-and a file's mtime is a field of the cache events. Nothing orders by `seen` what has `at`.
+An event records what happened, is named in the past tense, and never changes. Three times are kept apart: `at` is the
+event's own (a log line's timestamp, the moment of a sample), `seen` is when it reached us, and a file's mtime is a
+field of the cache events. Where an event has `at`, that is its time; only a replay goes by `seen`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 
 class OpenEnum(StrEnum):
-    """Names of which another version may know more: what a recording of it holds is kept as it is."""
+    """An enum of which other versions may have more members: an unknown name in a recording is kept as it is."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -28,7 +28,7 @@ class OpenEnum(StrEnum):
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True, gc=False):
     """Base of all events; `tag=True` writes the class name into the JSON that the store keeps.
 
-    `gc=False`: an event holds values and no other event, so there is no cycle for the collector to look for.
+    `gc=False`: nothing that an event holds refers back to it, so there is no cycle for the collector to look for.
     """
 
     at: float | None = None
@@ -36,11 +36,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=T
     seen: float | None = None
     """Seconds since the epoch when it reached ingest; stamped there, None before."""
     source: str = ""
-    """Which source reported it: `log:<path>`, `cache:<root>`, `monitor`, `sysfs`, `workers`, `worker:<pid>`, `job`."""
+    """The source that reported it: `log:<path>`, `cache:<root>`, `monitor`, `sysfs`, `worker:<pid>`, `job`, …"""
     node: str = ""
     """Name of the node (`identity.node_name`), so that several machines can meet in one store; stamped by ingest."""
     offset: int | None = None
-    """Byte offset of the line in its source, for the way from a row back to its log line."""
+    """Byte offset of the line in its source, to get from a row to its log line."""
 
     @property
     def time(self) -> float | None:
@@ -49,7 +49,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=T
 
 
 class LogEvent(Event, frozen=True, kw_only=True, tag=True, omit_defaults=True):
-    """An event read from console output. `pid` and `rank` are what the line says, None where it does not."""
+    """An event read from console output. `pid` and `rank` are those in the line, None where it has none."""
 
     pid: int | None = None
     rank: int | None = None

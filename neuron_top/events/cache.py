@@ -1,4 +1,4 @@
-"""What the cache catalog sees change on disk."""
+"""Changes on disk that the cache catalog sees."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class EntryChanged(Event, frozen=True, kw_only=True):
     changed_at: float | None = None
     """Newest mtime among its files."""
     lock: str | None = None
-    """Verdict on who holds its lock (`cache.model.states.Holder`), at the time of the event; None without a lock."""
+    """Who holds its lock at the time of the event, as in `cache.model.states.Holder`; None without a lock."""
     lock_holder: str | None = None
     """`pid 4711 on host`, where the lock or a process names it."""
     lock_proof: str | None = None
-    """The evidence in words; None when there is none either way."""
+    """The evidence for that as a sentence; None without any."""
     lock_since: float | None = None
 
 
@@ -45,12 +45,12 @@ class ArtifactFetched(Event, frozen=True, kw_only=True):
     pid: int | None = None
     rank: int | None = None
     place: str
-    """Where from: a bucket's URL or a folder."""
+    """Where it comes from: a bucket's URL or a folder."""
     bytes: int
-    """Arrived so far."""
+    """Received so far."""
     total_bytes: int
     seconds: float
     """Since it began; measured."""
     ended: bool = False
     problem: str = ""
-    """Why it is not used; empty where all is well."""
+    """Why it is not used; "" if it is."""

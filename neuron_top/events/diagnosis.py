@@ -1,4 +1,4 @@
-"""What a diagnosis says: verdict, end and the causes in their order, as values. `diagnose/` makes it."""
+"""A diagnosis as values: whether a job failed, how it ended, and the causes in their order. `diagnose/` makes it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Confidence(StrEnum):
 
 
 class Unreadable(StrEnum):
-    """Why a log says nothing of its job; the values are published."""
+    """Why a log cannot be diagnosed; the values are published."""
 
     EMPTY = "empty"
     NOT_TEXT = "not_text"
@@ -62,7 +62,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Cause(msgspec.Struct, frozen=True, omit_defaults=True, rename={"cause_class": "class"}):
-    """One thing that went wrong, said once or often."""
+    """One thing that went wrong, printed once or often."""
 
     cause_class: CauseClass
     line: int
@@ -70,7 +70,7 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True, rename={"cause_clas
     offset: int
     """Where that line begins, in bytes of its log."""
     source: str
-    """Which log it stands in, as events name it."""
+    """The log that it is in, as events name it."""
     text: str
     """The line without prefixes, header and colors."""
     count: int
@@ -79,28 +79,28 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True, rename={"cause_clas
     advice: str
     evidence: tuple[Evidence, ...]
     stated: bool = True
-    """False where only the exit status tells of a failure: then this is the log's last line, and its class a guess by
-    the status. Left out of JSON where it is true."""
+    """False if only the exit status reports the failure: then this is the log's last line, and the class is a guess
+    from the status. Left out of JSON if true."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """What one log says went wrong: encoded as it stands, this is the JSON of `neurontop diagnose`."""
+    """What went wrong, by one log; encoded as it is, this is the JSON of `neurontop diagnose`."""
 
     failed: bool = False
     """Something went wrong that a gate must catch."""
     recovered: bool = False
-    """Something went wrong and the job went on; `causes` say what it was."""
+    """Something went wrong and the job went on; `causes` lists it."""
     job_ended: JobEnd = JobEnd.UNKNOWN
     causes: tuple[Cause, ...] = ()
     """Root cause first; what followed from it is left out."""
     unreadable: Unreadable | msgspec.UnsetType = msgspec.UNSET
-    """Set, and in JSON, only where a log file was given that is empty or no text."""
+    """Set, and in JSON, only for a log file that is empty or not text."""
     interrupted_by: str | msgspec.UnsetType = msgspec.UNSET
     """Name of the signal that a person stopped the job with; set, and in JSON, only where nothing else is its cause."""
 
     def if_interrupted_by(self, signal: str) -> Diagnosis:
-        """The same of a job that a person stopped with this signal, "" = nobody did: the cause, unless its log states
-        another one."""
+        """This diagnosis for a job that a person stopped with this signal ("": nobody did), which is then the cause
+        unless the log states another one."""
         first = self.causes[0] if self.causes else None
         if not signal or not self.failed:
             return self
@@ -123,7 +123,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
     @property
     def is_wait(self) -> bool:
-        """Whether all that is wrong is a wait for a lock that the log does not end: the job may still be alive."""
+        """Whether all that is wrong is a wait for a lock that has not ended in the log: the job may still be alive."""
         cause = self.cause
         return (
             cause is not None

@@ -1,24 +1,24 @@
-"""What a node's agent says about its node, for views over several."""
+"""What a node's agent reports about its node, for views of several nodes."""
 
 from __future__ import annotations
 
 from neuron_top.events.base import Event
 
 SILENT_SECONDS = 60.0
-"""An agent gives a sign of life every five seconds; without one for this long it counts as silent."""
+"""An agent sends a heartbeat every five seconds; without one for this long it counts as silent."""
 
 
 class ClockMeasured(Event, frozen=True, kw_only=True):
-    """The node's clock was compared with the database's: later events of the node's stream are ahead by this much."""
+    """The node's clock was compared with the database's: the node's events from here on are ahead by this much."""
 
     offset_seconds: float
 
 
 class NodeDescribed(Event, frozen=True, kw_only=True):
-    """What a node is made of, at its agent's start and whenever it changes."""
+    """The attributes of a node, at its agent's start and whenever they change."""
 
     attributes: dict[str, str | int | float] = {}
 
 
 class AgentStopped(Event, frozen=True, kw_only=True):
-    """The node's agent ended as it was asked to: its silence means nothing."""
+    """The node's agent was stopped: its silence from then on is no alert."""

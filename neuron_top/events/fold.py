@@ -1,7 +1,8 @@
-"""What a node's agent reports in place of many events that repeat each other.
+"""What a node's agent sends instead of many events that repeat each other.
 
-A start of 1,000 nodes with 128 ranks each and 200 graphs prints 25.6 million hits; per graph, node and minute one event
-says the same. The first of its kind, every failure and every alert is always sent by itself: see `run/fold.py`.
+A start of 1,000 nodes with 128 ranks each and 200 graphs prints 25.6 million hits; one event per graph, node and minute
+says the same. The first event of a kind, every failure and every alert are always sent by themselves: see
+`run/fold.py`.
 """
 
 from __future__ import annotations
@@ -25,43 +26,43 @@ Foldable = (
     | StepReported
     | OutputGrew
 )
-"""Events that may stand for others like them."""
+"""Events that may be folded with others of the same kind."""
 
 
 class StepTime(msgspec.Struct, frozen=True, array_like=True):
-    """When a rank printed a step: what a picture of ranks and steps is made of."""
+    """When a rank printed a step, for the chart of ranks and steps."""
 
     rank: int | None
     step: int
     time: float | None
     seconds: float | None = None
-    """How long it took, where the line says so."""
+    """How long the step took, if the line shows it."""
     arrived: bool = False
-    """`time` is when its line was read, which has no clock."""
+    """`time` is when the line was read, as it has no timestamp."""
 
 
 class EventsFolded(Event, frozen=True, kw_only=True):
     """`count` events of one kind and subject. `at` and `seen` are those of the last one."""
 
     last: Foldable
-    """The last of them, whole; of steps, each field as it was last printed."""
+    """The last of them; for steps, each field as it was last printed."""
     count: int
     first: float | None = None
-    """The earliest clock reading of any of them."""
+    """The earliest timestamp of any of them."""
     latest: float | None = None
     """The latest."""
     longest_minutes: float | None = None
-    """Of lock waits: the longest that was reported."""
+    """For lock waits: the longest that was reported."""
     steps: tuple[StepTime, ...] = ()
-    """Of step reports: the newest of each rank and step, so many as are kept."""
+    """For step reports: the newest of each rank and step, a bounded number of them."""
 
 
 class WorkerHeard(LogEvent, frozen=True, kw_only=True):
-    """When a process last printed a line that went into an `EventsFolded`: its next compile began no earlier."""
+    """When a process last printed a line that went into an `EventsFolded`: its next compile did not begin before."""
 
     module: str | None = None
-    """The graph that it had looked up, where that matters."""
+    """The graph that it had looked up, if that matters."""
     extracted: bool = False
-    """The lookup's answer: the graph was stored for a later compile; else it was a hit."""
+    """The result of the lookup: True if the graph was stored for a later compile, False if it was a hit."""
     of_log: bool = False
-    """It only reports a reading of its log's clock: any process may have printed the line."""
+    """It only reports a timestamp of its log: any process may have printed the line."""

@@ -1,4 +1,4 @@
-"""The life of the command that is watched, and the state of our own reading."""
+"""The start, processes and end of a job, and what became of the logs that are read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RunStarted(Event, frozen=True, kw_only=True):
     """A command was started (or a log opened) and is being recorded."""
 
     run: str
-    """Identity of the recording, unique in the store."""
+    """Id of the recording, unique in the store."""
     name: str = ""
     command: tuple[str, ...] = ()
     directory: str = ""
@@ -43,9 +43,9 @@ class RunFinished(Event, frozen=True, kw_only=True):
 
 
 class RecordingCutOff(Event, frozen=True, kw_only=True):
-    """The recorder of a run is gone, and no end of the command was recorded: nothing more will be reported of it.
+    """The recorder of a run is gone, and no end of the command was recorded: no more events will come.
 
-    `at` is when it was last heard of. Whoever follows the recording makes this event; it is never stored.
+    `at` is when the last one came. The process that follows the recording makes this event; it is never stored.
     """
 
     run: str
@@ -65,14 +65,14 @@ class ProcessSeen(Event, frozen=True, kw_only=True):
 
 
 class ProcessExited(Event, frozen=True, kw_only=True):
-    """A process of the job ended; `exit_code` where we could see it."""
+    """A process of the job ended; `exit_code` if it is known."""
 
     pid: int
     exit_code: int | None = None
 
 
 class LineMalformed(LogEvent, frozen=True, kw_only=True):
-    """A line of a known family that is broken; nothing is lost: `text` is the line with escapes made visible."""
+    """A broken line of a known family, kept in `text` with control characters made visible."""
 
     family: str
     text: str
@@ -80,7 +80,7 @@ class LineMalformed(LogEvent, frozen=True, kw_only=True):
 
 
 class LineMarked(LogEvent, frozen=True, kw_only=True):
-    """A line worth a person's eye that no other event stands for: a warning or an error."""
+    """A warning or an error that no other event stands for."""
 
     level: LogLevel
     text: str
@@ -93,7 +93,7 @@ class JobDiagnosed(Event, frozen=True, kw_only=True):
 
 
 class Rotation(OpenEnum):
-    """What happened to a followed file itself; for all but VANISHED reading goes on at offset 0."""
+    """What happened to a followed file; after all but VANISHED, reading goes on at offset 0."""
 
     UNKNOWN = ""
     ROTATED = "rotated"
@@ -110,17 +110,17 @@ class SourceRotated(Event, frozen=True, kw_only=True):
 
 
 class OutputGrew(Event, frozen=True, kw_only=True):
-    """Bytes were added to a followed log: what a replay needs to show the tail as it was. At most ten a second."""
+    """Bytes were added to a followed log: what a replay needs to show its end as it was. At most ten per second."""
 
     path: str
     end: int
     lines: int = 0
     """Lines seen in this source so far."""
     written: float | None = None
-    """Of bytes that were there before the log was followed: its last change then, seconds since the epoch. When all of
-    them have been read, `at` is the newest clock reading of the last lines, if they have one. Before any has been read
-    (`end` is 0) it only says in which zone the log's clock is."""
+    """For bytes that were there before the log was followed: its last change then, seconds since the epoch. Once all of
+    them have been read, `at` is the newest timestamp of the last lines, if they have any. Before any has been read
+    (`end` is 0), `at` only shows the time zone of the log."""
     began: float | None = None
-    """With that, the clock reading of the first line that has one."""
+    """With that, the timestamp of the first line that has one."""
     closed: bool = False
-    """Its writer has closed it: nothing more can come."""
+    """The writer has closed the log: nothing more can come."""

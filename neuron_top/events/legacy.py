@@ -1,6 +1,6 @@
-"""Reads events that earlier versions wrote, in recordings and side channels, under today's names.
+"""Reads events that earlier versions have written into recordings and side channels, under today's names.
 
-Whoever renames an event, a field or a state adds the old name here.
+When an event, a field or a state is renamed, its old name must be added here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def decode_any(line: bytes) -> AnyEvent:
 
 
 def _upgraded(line: bytes) -> bytes:
-    """The same record by today's names; a line that is no record stays as it is, for `decode` to refuse."""
+    """The record with today's names; a line that is no record is returned as it is, for `decode` to reject."""
     try:
         record = msgspec.json.decode(line)
     except (RecursionError, *MALFORMED):

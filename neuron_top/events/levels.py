@@ -1,4 +1,4 @@
-"""How severe a line of a log is: by the program that printed it, and for the person who reads it."""
+"""How severe a log line is: the level by the program that printed it, and how much it matters to the reader."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LogLevel(_Ordered):
 
     @classmethod
     def named(cls, name: str) -> LogLevel:
-        """The level behind a printed name; NOTSET where no program is known to use it."""
+        """The level that a printed name stands for; NOTSET if no program is known to use it."""
         return _NAMES.get(name) or _NAMES.get(name.upper(), cls.NOTSET)
 
     @classmethod
@@ -41,17 +41,17 @@ class LogLevel(_Ordered):
 
     @property
     def is_error(self) -> bool:
-        """An error or worse."""
+        """Whether it is an error or worse."""
         return self in _ERRORS
 
     @property
     def is_mild(self) -> bool:
-        """A level was printed, and it is below an error."""
+        """Whether a level was printed, and it is below an error."""
         return self not in _ERRORS and self is not LogLevel.NOTSET
 
     @property
     def is_marked(self) -> bool:
-        """A warning or worse: worth a person's eye."""
+        """Whether it is a warning or worse, so that a person should see it."""
         return self in _ERRORS or self is LogLevel.WARNING
 
 
@@ -77,10 +77,10 @@ class LineLevel(_Ordered):
 
     @classmethod
     def of(cls, level: LogLevel) -> LineLevel:
-        """That of a line that says nothing but its level."""
+        """The level of a line of which only the printed level is known."""
         return cls.ERROR if level.is_error else cls.WARNING if level.is_marked else cls.PLAIN
 
     @property
     def is_marked(self) -> bool:
-        """A warning or an error."""
+        """Whether it is a warning or an error."""
         return self in (LineLevel.WARNING, LineLevel.ERROR)

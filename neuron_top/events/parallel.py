@@ -1,4 +1,4 @@
-"""What `neuron_parallel_compile` (the SDK's or ours) says about a whole set of graphs."""
+"""What `neuron_parallel_compile` (the SDK's or ours) reports about a whole set of graphs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WorkerFinished(LogEvent, frozen=True, kw_only=True):
 
 
 class WorkerFailed(LogEvent, frozen=True, kw_only=True):
-    """A compile worker met an exception."""
+    """A compile worker raised an exception."""
 
     worker: str = ""
     message: str = ""

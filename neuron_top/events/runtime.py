@@ -1,4 +1,4 @@
-"""What the Neuron runtime and its devices say: log lines, memory tables, telemetry samples, local workers."""
+"""What the Neuron runtime and its devices report: log lines, memory tables, telemetry samples, local workers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MEMORY_KINDS = (
 )  # fmt: skip
 """Categories of device memory, biggest usual share first; neuron-monitor knows five, the driver eleven."""
 WORKER_KINDS = ("parameters", "gradients", "optimizer", "activations", "compiled_code", "rest", "reserved")
-"""Categories our own backend reports from inside a local worker; `reserved` is what PyTorch's allocator of a GPU holds
-beyond what is in use."""
+"""Categories that our own backend reports from inside a local worker; `reserved` is what PyTorch's allocator holds on a
+GPU beyond what is in use."""
 
 
 class RuntimeLogged(LogEvent, frozen=True, kw_only=True):
@@ -65,18 +65,18 @@ class DeviceMemoryExhausted(LogEvent, frozen=True, kw_only=True):
 
 
 class NeffMemoryReported(LogEvent, frozen=True, kw_only=True):
-    """Device memory that one loaded program takes, as the runtime prints it at a load (level INFO). Bytes by kind."""
+    """Device memory that one loaded program takes, as the runtime prints it at a load (level INFO), in bytes."""
 
     name: str = ""
     module: str | None = None
-    """The key in its name, where there is one: joins it to its cache entry."""
+    """The module in its name, if there is one, which leads to its cache entry."""
     device: int | None = None
     core: int | None = None
     """The physical core."""
     total: int | None = None
     kinds: dict[str, int] = {}
     core_total: int | None = None
-    """All that is in use on the core then."""
+    """All memory that is in use on the core at that time."""
 
 
 class CoreSample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -120,12 +120,12 @@ class CoreKind(StrEnum):
 
 
 class CoresSampled(Event, frozen=True, kw_only=True):
-    """All cores that one source sees, in one moment."""
+    """All cores that one source sees, at one moment."""
 
     kind: CoreKind
     cores: tuple[CoreSample, ...]
     period: float | None = None
-    """Seconds the rates cover."""
+    """Seconds that the rates cover."""
 
 
 class HostSampled(Event, frozen=True, kw_only=True):
@@ -199,7 +199,7 @@ class GpuMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The highest `memory` so far."""
     capacity: int | None = None
     beside: int | None = None
-    """What is taken otherwise: by other processes, and by the driver for this one."""
+    """What others take: other processes, and the driver for this one."""
     kinds: dict[str, int] = {}
     """Parts of `memory` by WORKER_KINDS; a kind it cannot tell is absent."""
 
@@ -212,7 +212,7 @@ class WorkerMemoryReported(Event, frozen=True, kw_only=True):
     kinds: dict[str, int] = {}
     """On the host."""
     gpu: GpuMemory | None = None
-    """Where it computes on one; of several, the current one."""
+    """Its GPU, if it has one; of several, the current one."""
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -230,7 +230,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class DevicesFound(Event, frozen=True, kw_only=True):
-    """The machine: its devices and what they are."""
+    """The devices of the machine were found."""
 
     instance_type: str = ""
     lnc: int | None = None
@@ -257,7 +257,7 @@ class CoreCountersRead(Event, frozen=True, kw_only=True):
 
 
 class SourceAvailable(Event, frozen=True, kw_only=True):
-    """A source of telemetry started to deliver."""
+    """A source delivers, or does so again."""
 
     name: str
     detail: str = ""

@@ -1,4 +1,4 @@
-"""What PyTorch's structured trace (TORCH_TRACE) says of torch.compile in one process.
+"""What PyTorch's structured trace (TORCH_TRACE) reports of torch.compile in one process.
 
 A frame is a Python function that Dynamo compiles; `compile_id` names one compile of it as PyTorch prints it (`2/1`:
 frame 2, compiled for the second time; `!0/2/1` under compiled autograd). Ids count per process, so `pid` belongs to
@@ -11,8 +11,8 @@ from neuron_top.events.base import Event, OpenEnum
 
 
 class TorchCache(OpenEnum):
-    """A compile cache of PyTorch. One that machines share is asked where the local one had nothing: its hits are hits
-    of the local cache's lookup too."""
+    """A compile cache of PyTorch. A remote one, which machines share, is asked if the local one has nothing; its hits
+    also count as hits of the local lookup."""
 
     FX_GRAPH = "fx-graph"
     """Inductor's."""
@@ -26,7 +26,7 @@ REMOTE_CACHES = frozenset({TorchCache.FX_GRAPH_REMOTE, TorchCache.AOT_AUTOGRAD_R
 
 
 class TorchCacheOutcome(OpenEnum):
-    """What a compile cache of PyTorch gave."""
+    """The outcome of a lookup in a compile cache of PyTorch."""
 
     HIT = "hit"
     MISS = "miss"
@@ -53,7 +53,7 @@ class FrameCompileBegan(TorchTraceEvent, frozen=True, kw_only=True):
 
 
 class GraphCaptured(TorchTraceEvent, frozen=True, kw_only=True):
-    """Dynamo handed a graph to the back end. A frame of which nothing is left to compile has none."""
+    """Dynamo handed a graph to the back end. A frame in which nothing is left to compile has none."""
 
 
 class FrameCompiled(TorchTraceEvent, frozen=True, kw_only=True):
@@ -69,9 +69,9 @@ class FrameCompiled(TorchTraceEvent, frozen=True, kw_only=True):
     operators: int | None = None
     guards: int | None = None
     cache_size: int | None = None
-    """Compiles of this code that were kept before this one."""
+    """Earlier compiles of this code that are kept."""
     failure: str = ""
-    """Why it was given up; "" when it was not."""
+    """Why it failed; "" if it did not."""
 
 
 class BackwardCompiled(TorchTraceEvent, frozen=True, kw_only=True):
@@ -82,14 +82,14 @@ class BackwardCompiled(TorchTraceEvent, frozen=True, kw_only=True):
 
 
 class GraphBroken(TorchTraceEvent, frozen=True, kw_only=True):
-    """Dynamo met what it cannot trace and cut the graph there. `place` is `file:line` of user code."""
+    """Dynamo came to code that it cannot trace, and ended the graph there. `place` is `file:line` of user code."""
 
     place: str = ""
     reason: str = ""
 
 
 class FrameRecompiled(TorchTraceEvent, frozen=True, kw_only=True):
-    """A frame is compiled again since the guards of its earlier compiles do not hold."""
+    """A frame is compiled again because the guards of its earlier compiles failed."""
 
     reasons: tuple[str, ...] = ()
 

@@ -24,7 +24,7 @@ class StepReported(LogEvent, frozen=True, kw_only=True):
     throughput_unit: str = ""
     step_seconds: float | None = None
     non_finite_loss: str = ""
-    """`nan`, `inf` or `-inf` where the loss is one of these, which JSON has no number for; `loss` follows from it."""
+    """`nan`, `inf` or `-inf` if the loss is one of these, for which JSON has no number; `loss` is restored from it."""
 
     def __post_init__(self) -> None:
         if self.loss is None and self.non_finite_loss in _NON_FINITE:
@@ -38,14 +38,14 @@ _NON_FINITE = frozenset({"nan", "inf", "-inf"})
 
 
 class CheckpointReported(LogEvent, frozen=True, kw_only=True):
-    """The program said that it saves, or has saved, its state to go on from."""
+    """The program reported that it saves, or has saved, a checkpoint."""
 
     path: str = ""
-    """Where to, as printed; "" where the line does not say."""
+    """Where it is saved, as printed; "" if the line does not say."""
     step: int | None = None
-    """The step, where the line names one."""
+    """The step, if the line names one."""
     finished: bool = False
-    """It is written; else the line says that saving begins."""
+    """True if it is written, False if the line only says that saving begins."""
 
 
 class TrainingFactReported(LogEvent, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class WorkerDied(LogEvent, frozen=True, kw_only=True):
     exit_code: int | None = None
     signal: str = ""
     first: bool = False
-    """The launcher says this was the root cause."""
+    """The launcher reports this as the root cause."""
 
 
 class ErrorRaised(LogEvent, frozen=True, kw_only=True):
