@@ -269,8 +269,9 @@ class Diagnoser:
 
     @property
     def _spanning(self) -> bool:
-        is_message = self._message is not None or self._headings.open or self._objects.open
-        return self._tracebacks.open or is_message or self._recovery.is_quoting
+        """Whether the next line may belong to something that has begun: then no line is skipped."""
+        is_open = self._tracebacks.open or self._headings.open or self._objects.open
+        return is_open or self._message is not None or self._recovery.is_quoting
 
     def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
         """Read one physical line; `is_named`: it names a graph that has failed, so it is read even if it is a copy."""

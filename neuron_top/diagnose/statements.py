@@ -226,7 +226,7 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
     structured = _structured(text) if text.startswith('{"') else None
     if structured is not None:
         level, words, traceback = structured
-        speaker = Speaker.TOOL if not traceback and _is_goes(text) else Speaker.UNKNOWN
+        speaker = Speaker.TOOL if not traceback and _may_be_from_go(text) else Speaker.UNKNOWN
         yield Statement(words[:_LONGEST], line, offset, level, speaker)
         yield from (_of_traceback(piece, line, offset, level) for piece in traceback[:_MOST_PIECES])
         return
@@ -265,7 +265,7 @@ def _structured(text: str) -> tuple[LogLevel, str, list[str]] | None:
     return LogLevel.named(level), ": ".join(said), json_lines.traceback(fields)
 
 
-def _is_goes(text: str) -> bool:
+def _may_be_from_go(text: str) -> bool:
     """Whether a structured logger of Go wrote it, or an unknown one; those of Python and Rust have more members."""
     return not any(f'"{key}":' in text for key in ("target", "span", "spans", "funcName", "lineno", "pathname"))
 

@@ -104,9 +104,9 @@ class Discovery:
 class GatedSource:
     """A source whose events are ignored while a recording is followed, which reports the same."""
 
-    def __init__(self, source: TelemetrySource, silenced: Discovery) -> None:
+    def __init__(self, source: TelemetrySource, discovery: Discovery) -> None:
         self.name = source.name
-        self._source, self._discovery = source, silenced
+        self._source, self._discovery = source, discovery
 
     def start(self, emit: Emit) -> None:
         """Start the source; pass its events on while no recording is followed."""
