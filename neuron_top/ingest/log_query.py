@@ -61,9 +61,12 @@ class LogQuery:
         return worse
 
     def possible(self, block: bytes) -> bool:
-        """Whether any line of these bytes may be wanted; quick, so that gigabytes can be searched."""
+        """Whether any line of these bytes may be wanted; quick, so that gigabytes can be searched.
+
+        Bytes with zeros may be text in UTF-16, in which words stand with zeros in between.
+        """
         folded = block.lower()
-        return all(needle in folded for needle in self._needles)
+        return all(needle in folded for needle in self._needles) or b"\0" in block
 
     def _term(self, match: re.Match[str]) -> Keep:
         keep: Keep

@@ -73,6 +73,13 @@ def test_a_query_finds_the_lines_that_a_look_at_all_of_them_finds(tmp_path: Path
             assert list(step(ends, {} if step is newer else ends, 10_000, query, never_late).lines) == expected, text
 
 
+def test_a_query_finds_words_in_a_log_in_utf_16(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("step 1\nout of memory\nstep 2\n", encoding="utf-16")
+    page = older({f"log:{path}": path.stat().st_size}, {}, 10, LogQuery("memory"))
+    assert [line.text for line in page.lines] == ["out of memory"]
+
+
 def test_several_logs_are_merged_by_the_clocks_in_their_lines(tmp_path: Path) -> None:
     stamp = "2026-02-14 09:30:{:02d} worker {}"
     ends = written(tmp_path, "a.log", [stamp.format(second, "a") for second in range(0, 60, 2)])
