@@ -179,7 +179,7 @@ def _stamp(text: bytes) -> float | None:
 
 def _lines(start: int, data: bytes) -> Iterator[tuple[int, bytes]]:
     lines = data.split(b"\n")
-    if not lines[-1]:
+    if lines[-1] in (b"", b"\0"):  # the zero is the second half of a line's end in UTF-16
         lines.pop()
     for line in lines:
         yield start, line

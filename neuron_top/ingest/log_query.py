@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 
 from neuron_top.errors import UsageError
+from neuron_top.escapes import ANSI_COLOR
 from neuron_top.events.levels import LineLevel
 from neuron_top.filters import check_filter, expression
 from neuron_top.ingest.log_line import LogLine
@@ -63,9 +64,10 @@ class LogQuery:
     def possible(self, block: bytes) -> bool:
         """Whether any line of these bytes may be wanted; quick, so that gigabytes can be searched.
 
-        Bytes with zeros may be text in UTF-16, in which words stand with zeros in between.
+        Bytes with zeros may be text in UTF-16, in which words stand with zeros in between; a word may have a color
+        inside, which is not shown.
         """
-        folded = block.lower()
+        folded = (ANSI_COLOR.sub(b"", block) if b"\x1b" in block else block).lower()
         return all(needle in folded for needle in self._needles) or b"\0" in block
 
     def _term(self, match: re.Match[str]) -> Keep:
