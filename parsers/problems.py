@@ -14,7 +14,12 @@ from neuron_top.parsers import json_lines
 from neuron_top.parsers.base import PLAIN, WRAPPER, XLA, Record, clip, common, marked
 
 NAME = "problems"
-_EXCEPTION = late_pattern(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{1,80})(?:: (.*)|:?\s*)$", re.DOTALL)
+_EXCEPTION = late_pattern(
+    r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{1,80}|(?:[A-Za-z_]\w{0,80}\.){1,12}(?:[a-z]{0,20}error|timeout))"
+    r"(?:: (.*)|:?\s*)$",
+    re.DOTALL,
+)
+"""Those of old modules are in lower case: `socket.gaierror`, `socket.timeout`, `struct.error`, `zlib.error`."""
 _MOST_TRACEBACK_LINES = 400
 """Lines after the heading of a traceback, others between them too, after which its exception is no longer expected."""
 _DEATH = late_pattern(r"failed \(exitcode: (-?\d{1,6})\) local_rank: (\d{1,6}) \(pid: (\d{1,10})\)")

@@ -42,6 +42,19 @@ def test_of_a_compilers_banner_only_what_went_wrong_is_an_error(head: str) -> No
     ]
 
 
+@pytest.mark.parametrize("name", ["socket.gaierror", "socket.timeout", "struct.error", "torch.cuda.OutOfMemoryError"])
+def test_an_exception_with_its_module_may_be_in_lower_case(name: str) -> None:
+    text = f'Traceback (most recent call last):\n  File "a.py", line 1, in main\n{name}: it went wrong\n'
+    assert [(event.exception, event.message) for event in only(ErrorRaised, read(text))] == [(name, "it went wrong")]
+
+
+@pytest.mark.parametrize("line", ["train.log: written", "step.errors: 0", "error: none"])
+def test_a_line_between_the_frames_of_a_traceback_is_no_exception_of_such_a_name(line: str) -> None:
+    text = f'Traceback (most recent call last):\n  File "a.py", line 1, in main\n{line}\nValueError: it went wrong\n'
+    raised = [event.exception for event in only(ErrorRaised, read(text))]
+    assert raised == ["ValueError"], line
+
+
 def test_a_traceback_whose_exception_is_not_recognized_is_given_up_after_some_lines() -> None:
     reader = LogReader("log:train.log")
     reader.feed(
