@@ -276,9 +276,10 @@ def identity_of(
 _saved = msgspec.json.Decoder(Saved)  # made once, in one thread: see `cache/scan/index.py`
 
 
-def encode(*plans: Plan) -> bytes:
-    """Plans as one indented JSON document, to be reviewed and applied later."""
-    return msgspec.json.format(msgspec.json.encode(Saved(plans=plans)), indent=2) + b"\n"
+def encode(*plans: Plan, indent: int = 2) -> bytes:
+    """Plans as one JSON document, to be reviewed and applied later. `indent=0` writes it on one line."""
+    document = msgspec.json.encode(Saved(plans=plans))
+    return (msgspec.json.format(document, indent=indent) if indent else document) + b"\n"
 
 
 def decode(data: bytes) -> tuple[Plan, ...]:

@@ -77,7 +77,8 @@ class Execution:
         self.asked = float("-inf")
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
-        self.token = self.place / f"lock.{self.owner.token}"
+        self.token_name = f"lock.{self.owner.token}"
+        self.token = str(self.place / self.token_name)
         self.has_access_times = filesystem.describe(str(trash.root)).access_times is not filesystem.AccessTimes.NOATIME
         self.earlier = frozenset(
             record.owner.token
@@ -99,7 +100,7 @@ class Execution:
                 self.trashed_files = undo.enter_context(contextlib.closing(self.trash.opened(self.plan.identity)))
                 self.root = undo.enter_context(contextlib.closing(OpenRoot(self.trash.root)))
                 # Written once and hard-linked into each entry: a lock never exists without its owner.
-                self.trashed_files.write(self.token.name, msgspec.json.encode(self.owner))
+                self.trashed_files.write(self.token_name, msgspec.json.encode(self.owner))
                 self.trash.write(plan_history.begun(self.plan, self.owner))
             except OSError as problem:
                 raise RefusedForSafety(
@@ -115,14 +116,14 @@ class Execution:
             contextlib.suppress(OSError, RefusedForSafety),
             contextlib.closing(self.trash.opened(self.plan.identity)) as place,
         ):
-            place.remove(self.token.name)
+            place.remove(self.token_name)
             if not self.earlier and place.names() == {PLAN_FILE}:
                 place.remove(PLAN_FILE)
                 self.place.rmdir()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with contextlib.suppress(OSError):  # on a disk that became read-only; the next maintainer removes it
-            self.trashed_files.remove(self.token.name)
+            self.trashed_files.remove(self.token_name)
         self.root.close()
         self.trashed_files.close()
         self.interrupted = self.interrupted or kind is not None

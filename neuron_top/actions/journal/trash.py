@@ -214,7 +214,7 @@ class Trash:
         try:
             place.mkdir(mode=0o700, exist_ok=True)
             with contextlib.closing(self.opened(plan.identity)) as folder:
-                folder.write(PLAN_FILE, plans.encode(plan))
+                folder.write(PLAN_FILE, plans.encode(plan, indent=0))
         except OSError as problem:
             with contextlib.suppress(OSError):
                 place.rmdir()  # only where nothing lies in it
