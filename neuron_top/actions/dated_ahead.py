@@ -1,8 +1,8 @@
-"""Entries that are dated far ahead of the clock: since when each was seen so, kept in a file of the state folder.
+"""Remembers in a file of the state folder when each entry that is dated far ahead of the clock was first seen.
 
-A clock that was wrong leaves such times behind. They say nothing of when a file was written or read, and no entry would
-ever be old by them. What is known is that an entry lies there unchanged since it was first seen: its age counts from
-then. Where the state folder keeps nothing it counts from now, which takes nothing too early.
+A wrong clock leaves such times behind. They do not tell when a file was written or read, and judged by them an entry
+would never be old. All that is known is that the entry has not changed since it was first seen, so its age counts from
+then. If the file cannot be kept, the age counts from now, so that nothing is evicted too early.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ FILE_NAME = "dated-ahead.json"
 
 class _Seen(msgspec.Struct, frozen=True, array_like=True):
     times: str
-    """All times of the entry: another one, and it was changed or read."""
+    """All times of the entry; if one of them differs, the entry was changed or read."""
     since: float
 
 
 _Known = dict[str, dict[str, _Seen]]
-"""Root → path of an entry → how it was seen first."""
+"""Root → path of an entry → its times and when they were first seen."""
 _decoder = msgspec.json.Decoder(_Known)  # made once, in one thread: see `cache/scan/index.py`
 
 
 def is_dated_ahead(entry: Entry, now: float) -> bool:
-    """Whether one of its times that plans go by lies so far ahead that it says nothing."""
+    """Whether a time that plans use lies so far ahead of the clock that it means nothing."""
     newest = max(entry.changed_at, entry.read_at or 0.0, entry.compiled_at or 0.0)
     return is_ahead(newest, now)
 
 
 def first_seen(state: Path, root: str, entries: Iterable[Entry], now: float) -> dict[str, float]:
-    """By path: since when the entries that are dated ahead lie there as they do. What is new is written down."""
+    """Path → when the entry was first seen as it is now, for entries that are dated ahead. Stores what is new."""
     ahead = {entry.path: entry for entry in entries if is_dated_ahead(entry, now)}
     file = StateFile(state / FILE_NAME, _decoder, {}, "entries that are dated ahead of the clock")
     if not ahead and not os.path.lexists(file.path):

@@ -1,4 +1,4 @@
-"""The lock of an entry that is held open: the lock protocol, under the rules of a plan."""
+"""Takes, breaks and removes the lock of an open entry while a plan is executed, by the protocol of `cache.locks`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ANY = frozenset(LOCK_NAMES)
 
 
 def owner(entry: OpenEntry) -> lock_owner.LockOwner | None:
-    """Who held it at the first look; None when it was free or the lock names nobody."""
+    """The lock's owner when the entry was first listed; None if it was free, or the lock names nobody."""
     present, folder = entry.first_names(), _folder(entry)
     return next((protocol.owner_of(folder, name) for name in LOCK_NAMES if name in present), None)
 
@@ -30,10 +30,11 @@ def is_left_by_dead(entry: OpenEntry) -> bool:
 
 
 class EntryLockGuard:
-    """Holds the lock of an entry by a link to `token`. Entering raises StaleEntryError when another holds it.
+    """Holds the lock of an entry, as a hard link to `token`. Entering raises StaleEntryError if another process has it.
 
-    `as_planned`: the folder has not changed since a plan saw it without a lock. Then a list of its names would report
-    nothing new, and costs as much as the link: one look at the graph gives the lock's name, the link the rest.
+    `as_planned`: the folder has not changed since the plan saw it without a lock. Listing it would show nothing new and
+    cost as much as the link, so only the graph is looked up, whose name gives the lock's. If somebody has taken the
+    lock since, the link fails.
     """
 
     def __init__(self, entry: OpenEntry, token: str | Path, *, as_planned: bool = False) -> None:
@@ -50,8 +51,7 @@ class EntryLockGuard:
         os.unlink(self._name, dir_fd=self._entry.handle)
 
     def _free_name(self) -> str:
-        """The name that the lock will have. Removes dead locks first; raises StaleEntryError where a living one is
-        left."""
+        """The name for our lock. Removes locks of dead processes first; raises StaleEntryError if one remains."""
         present: Collection[str] = self._entry.first_names()
         if not _ANY.isdisjoint(present):
             break_dead(self._entry)
@@ -71,7 +71,7 @@ def break_dead(entry: OpenEntry) -> None:
 
 
 def free(entry: OpenEntry, inode: int) -> None:
-    """Remove the lock that is this very file, which a process of ours left that is proved dead."""
+    """Remove the lock whose file has this `inode`: a neurontop process that is proved dead left it."""
     with protocol.taking_over(_folder(entry)):
         for name in LOCK_NAMES:
             with contextlib.suppress(FileNotFoundError):
@@ -82,7 +82,7 @@ def free(entry: OpenEntry, inode: int) -> None:
 def take_away(entry: OpenEntry, target: int) -> None:
     """Rename the lock and its owner's record into the open folder `target`.
 
-    Raises StaleEntryError when it is gone, held, or comes anew.
+    Raises StaleEntryError if the lock is gone or held, or if a new one appears meanwhile.
     """
     with protocol.taking_over(_folder(entry)):
         if _ANY.isdisjoint(entry.names()):

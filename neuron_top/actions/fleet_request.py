@@ -8,7 +8,7 @@ from neuron_top.actions.plan import Count
 
 
 class FleetRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One change. Each node looks up by itself what it means there."""
+    """One requested change. Each node works out for itself what that means there."""
 
     action: str
     """A name of `registry.FLEET_ACTIONS`."""
@@ -17,13 +17,13 @@ class FleetRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     root: str = ""
     """The cache; empty: the one in force on the node."""
     source: str = ""
-    """Of a pull: `s3://bucket/prefix`, or a folder that the node sees."""
+    """Where a pull fetches from: `s3://bucket/prefix`, or a folder that the node sees."""
     assume_exclusive: bool = False
     """The operator states that no other host uses the cache."""
 
 
 class Skipped(msgspec.Struct, frozen=True, kw_only=True):
-    """Entries that a node leaves alone, and why."""
+    """How many entries a node skips for one reason."""
 
     reason: str
     entries: int
@@ -38,7 +38,7 @@ class NodePlan(msgspec.Struct, frozen=True, kw_only=True):
     frees: Count
     copies: Count = 0
     word: str = ""
-    """What must be typed to confirm it; empty: a yes is enough."""
+    """What must be typed to confirm the plan; empty: a yes is enough."""
     shown: tuple[str, ...] = ()
     """The first of its steps, in words."""
     skipped: tuple[Skipped, ...] = ()
@@ -53,9 +53,9 @@ class NodeDone(msgspec.Struct, frozen=True, kw_only=True):
     done: Count
     moved_bytes: Count = 0
     not_done: tuple[tuple[str, str], ...] = ()
-    """(path, reason) of steps that were refused at the last look."""
+    """(path, reason) of steps that were refused when the disk was checked again."""
     text: str = ""
-    """What was undone, or why it went wrong."""
+    """What was undone, or what went wrong."""
     pinned: tuple[str, ...] = ()
     """Pins that are new."""
     undoable: bool = False

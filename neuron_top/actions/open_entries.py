@@ -1,4 +1,4 @@
-"""An entry held open through directory descriptors, so that a link swapped in cannot lead anywhere else."""
+"""Cache roots and entries, held open by directory descriptors so that no link swapped in can lead outside."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StaleEntryError(Exception):
 
 
 class CopiedElsewhereError(StaleEntryError):
-    """Another copy fills the entry now: it can be waited for."""
+    """Another copy is filling the entry: the caller can wait for it."""
 
 
 def not_done(problem: Exception) -> NotDone:
@@ -46,7 +46,7 @@ def not_done(problem: Exception) -> NotDone:
 
 
 class OpenRoot:
-    """A cache root, or a plan's folder in the trash; what lies in it is reached from it and from nowhere else."""
+    """A cache root, or a plan's folder in the trash, held open; all that lies in it is reached from its descriptor."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -54,13 +54,13 @@ class OpenRoot:
         self._folders: dict[str, int] = {}
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Close the descriptors."""
         for handle in (*self._folders.values(), self._handle):
             os.close(handle)
         self._folders.clear()
 
     def folder(self, path: str) -> int:
-        """A descriptor of a folder below the root, no link in any part. Raises StaleEntryError or OSError."""
+        """A descriptor of a folder below the root, reached through no link. Raises StaleEntryError or OSError."""
         handle = self._folders.get(path)
         if handle is None:
             parent, _, name = path.rpartition("/")
@@ -84,7 +84,7 @@ class OpenRoot:
             raise
 
     def names(self) -> set[str]:
-        """What lies in the root itself."""
+        """Names of what lies in the root itself."""
         return set(os.listdir(self._handle))  # noqa: PTH208 (a descriptor, not a path)
 
     def read(self, name: str, limit: int) -> bytes:
@@ -93,7 +93,7 @@ class OpenRoot:
             return file.read(limit)
 
     def facts(self, name: str) -> os.stat_result:
-        """Of a file of the root itself, no link followed. Raises OSError."""
+        """Status of a file of the root itself; a link is not followed. Raises OSError."""
         return os.stat(name, dir_fd=self._handle, follow_symlinks=False)
 
     def remove(self, name: str) -> None:
@@ -102,7 +102,7 @@ class OpenRoot:
             os.unlink(name, dir_fd=self._handle)
 
     def entry(self, path: str) -> OpenEntry:
-        """Open the entry at `<compiler>/<module>`; close it by a `with`. Raises StaleEntryError or OSError."""
+        """Open the entry at `<compiler>/<module>`, for use in a `with`. Raises StaleEntryError or OSError."""
         parent, _, name = path.rpartition("/")
         if name in ("", ".", ".."):
             raise StaleEntryError(NotDoneCode.OUTSIDE, repr(path))
@@ -113,7 +113,7 @@ class OpenRoot:
             raise StaleEntryError(NotDoneCode.GONE) from None
 
     def file(self, path: str) -> OpenFile:
-        """Open the entry that is one file; close it by a `with`. Raises StaleEntryError or OSError."""
+        """Open an entry that is a single file, for use in a `with`. Raises StaleEntryError or OSError."""
         parent, _, name = path.rpartition("/")
         above = self.folder(parent) if parent else self._handle
         if name in ("", ".", ".."):
@@ -126,14 +126,14 @@ class OpenRoot:
             return OpenFile(name, above, open_plain(name, dir_fd=above))
 
     def above(self, path: str) -> int:
-        """A descriptor of the folder above `path`, made where it is missing. Raises StaleEntryError or OSError."""
+        """A descriptor of the folder above `path`, which is made if missing. Raises StaleEntryError or OSError."""
         parent = path.rpartition("/")[0]
         if parent and parent not in self._folders:
             self.make(parent)
         return self.folder(parent) if parent else self._handle
 
     def make(self, path: str) -> None:
-        """Make the folders down to an entry; what is there already stays."""
+        """Make the folder `path` and those above it; what exists stays. Raises StaleEntryError or OSError."""
         so_far = ""
         for name in path.split("/"):
             above = self.folder(so_far) if so_far else self._handle
@@ -142,14 +142,14 @@ class OpenRoot:
             so_far = f"{so_far}/{name}" if so_far else name
 
     def take_back(self, trashed_files: OpenRoot, path: str, mtime_ns: int) -> None:
-        """Give a whole entry in the trash the time of change it had, and rename it to its place.
+        """Move a whole entry from the trash back to its place, with the modification time that it had.
 
-        Raises StaleEntryError when something is there, or when no folder lies in the trash.
+        Raises StaleEntryError if something exists there, or if what lies in the trash is no entry; OSError.
         """
         parent, _, name = path.rpartition("/")
         above = self.above(path)
         with contextlib.suppress(FileNotFoundError):
-            # An empty folder too: a client has just made it, and a rename would take its place.
+            # This must fail for an empty folder too, which a client has just made: a rename would replace it.
             os.stat(name, dir_fd=above, follow_symlinks=False)
             raise StaleEntryError(NotDoneCode.EXISTS_AGAIN)
         source = trashed_files.folder(parent) if parent else trashed_files._handle
@@ -157,7 +157,7 @@ class OpenRoot:
         is_file = NEFF_FILE.match(path) is not None
         if not (stat.S_ISREG if is_file else stat.S_ISDIR)(facts.st_mode):
             raise StaleEntryError(NotDoneCode.TRASH_NOT_A_FILE if is_file else NotDoneCode.TRASH_NOT_A_FOLDER)
-        # The time first: a rename does not change it, and between the two there is an instant to be killed at.
+        # Set the time before the rename, which keeps it: we may be killed between the two.
         os.utime(name, ns=(facts.st_atime_ns, mtime_ns), dir_fd=source, follow_symlinks=False)
         os.rename(name, name, src_dir_fd=source, dst_dir_fd=above)
 
@@ -178,18 +178,18 @@ class OpenFile:
         os.close(self.handle)
 
     def check(self, planned: Fingerprint) -> None:
-        """Raises StaleEntryError unless it is the file that was planned, not written since."""
+        """Raises StaleEntryError unless this is the file that was planned, and it was not written since."""
         if self._facts.st_ino != planned.folder_inode:
             raise StaleEntryError(NotDoneCode.FILE_REPLACED)
         if self._facts.st_mtime_ns != planned.folder_mtime_ns:
             raise StaleEntryError(NotDoneCode.WRITTEN_AGAIN)
 
     def check_unused(self, since: float, last_used: float | None = None) -> None:
-        """As OpenEntry.check_unused: raise StaleEntryError where it was read since the plan was made."""
+        """As OpenEntry.check_unused: raises StaleEntryError if it was read since the plan was made."""
         _check_unread(os.fstat(self.handle), since, last_used)
 
     def rename_into(self, folder: int) -> None:
-        """Rename it into the open `folder`. Raises StaleEntryError when it was exchanged meanwhile."""
+        """Rename it into the open `folder`. Raises StaleEntryError if another file has taken its name meanwhile."""
         present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
         if present.st_ino != self._facts.st_ino:
             raise StaleEntryError(NotDoneCode.FILE_REPLACED)
@@ -214,30 +214,30 @@ class OpenEntry:
 
     @property
     def path(self) -> Path:
-        """A path to it that no rename changes."""
+        """A path to the folder that stays valid when it is renamed."""
         return Path(f"/proc/self/fd/{self.handle}")
 
     def first_names(self) -> frozenset[str]:
-        """What lay in the folder at the first look: a lock that appears later is met when ours is linked."""
+        """Names in the folder when it was first listed. If a lock has appeared since, linking ours fails."""
         if self._listed is None:
             self._listed = frozenset(self.names())
         return self._listed
 
     def facts(self, name: str) -> os.stat_result:
-        """Of a file in the folder, no link followed."""
+        """Status of a file in the folder; a link is not followed. Raises OSError."""
         return os.stat(name, dir_fd=self.handle, follow_symlinks=False)
 
     def has(self, name: str) -> bool:
-        """True when a file of that name lies in it, whatever it is but a folder."""
+        """True if something of that name lies in the folder and is not a folder itself."""
         try:
             return not stat.S_ISDIR(self.facts(name).st_mode)
         except FileNotFoundError:
             return False
 
     def check(self, planned: Fingerprint, *, touched: bool = False) -> None:
-        """Raises StaleEntryError unless it is the folder that was planned, untouched since.
+        """Raises StaleEntryError unless this is the folder that was planned, unchanged since.
 
-        `touched`: an earlier attempt at the same plan changed it; only its identity is compared.
+        `touched`: an earlier attempt at the same plan changed it, so only its identity is compared.
         """
         if self._facts.st_ino != planned.folder_inode:
             raise StaleEntryError(NotDoneCode.FOLDER_REPLACED)
@@ -245,10 +245,11 @@ class OpenEntry:
             raise StaleEntryError(NotDoneCode.FILES_CHANGED)
 
     def check_unused(self, planned: Fingerprint, since: float, last_used: float | None = None) -> None:
-        """Raise StaleEntryError where the artifact was written or read since planned. Call it with the lock held.
+        """Raises StaleEntryError if the artifact was written or read since the plan was made. Call with the lock held.
 
-        Without an artifact: where any file was written since. With `last_used`, the plan's word for it, also when it
-        was read later than that and within a day of the plan.
+        `since`: when the plan was made. Of an entry without an artifact, no file may have been written since.
+        `last_used`: the last use that the plan knew of; a read that is later is refused too, unless it was more than a
+        day before the plan.
         """
         for name in filenames.ARTIFACT_NAMES:
             try:
@@ -264,7 +265,7 @@ class OpenEntry:
         self._check_unwritten(since)
 
     def _check_unwritten(self, since: float) -> None:
-        """Raises StaleEntryError where a file was written in place, which the folder's time of change does not show."""
+        """Raises StaleEntryError if a file was written in place, which the folder's modification time does not show."""
         for name in self.names():
             is_lock = PARTS.get(name, Part.OTHER) & _LOCK_PARTS  # the lock that we hold is newer than the plan
             written = self.facts(name).st_mtime
@@ -272,7 +273,7 @@ class OpenEntry:
                 raise StaleEntryError(NotDoneCode.WRITTEN_AGAIN)
 
     def files(self, action: Action) -> list[tuple[str, os.stat_result]]:
-        """The files that `action` takes, in its order."""
+        """(name, status) of the files that `action` takes, in the order in which they go."""
         order = FILES_REMOVED[action]
         found: list[tuple[int, str]] = []
         for name in os.listdir(self.handle):  # noqa: PTH208 (a descriptor, not a path)
@@ -281,35 +282,37 @@ class OpenEntry:
         return [(name, os.stat(name, dir_fd=self.handle, follow_symlinks=False)) for _, name in sorted(found)]
 
     def move_files(self, action: Action, target: int) -> None:
-        """Rename what `action` takes into the open folder `target`, in its order."""
+        """Rename the files that `action` takes into the open folder `target`, in the same order."""
         for name, _ in self.files(action):
             os.rename(name, name, src_dir_fd=self.handle, dst_dir_fd=target)
 
     def rename_into(self, folder: int) -> None:
-        """Rename the whole entry into the open `folder`. Raises StaleEntryError when it was exchanged meanwhile."""
+        """Rename the whole entry into the open `folder`. Raises StaleEntryError if another has taken its name."""
         present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
         if present.st_ino != self._facts.st_ino:
             raise StaleEntryError(NotDoneCode.FOLDER_REPLACED)
         os.rename(self.name, self.name, src_dir_fd=self._above, dst_dir_fd=folder)
 
     def names(self) -> set[str]:
-        """What lies in the folder."""
+        """Names of what lies in the folder now."""
         return set(os.listdir(self.handle))  # noqa: PTH208 (a descriptor, not a path)
 
     def take_back(self, source: int, name: str) -> None:
-        """Rename one file from an open folder of the trash to its place. Raises StaleEntryError where one exists."""
+        """Rename one file from an open folder of the trash to its place. Raises StaleEntryError if one exists."""
         if self.has(name):
             raise StaleEntryError(NotDoneCode.EXISTS_AGAIN)
         os.rename(name, name, src_dir_fd=source, dst_dir_fd=self.handle)
 
     def put_time_back(self, mtime_ns: int) -> None:
-        """Give the folder the time of change it had: our lock was not a change of it."""
+        """Set the folder's modification time back: our lock was no change of its contents."""
         os.utime(self.handle, ns=(self._facts.st_atime_ns, mtime_ns))
 
 
 def _check_unread(facts: os.stat_result, since: float, last_used: float | None) -> None:
-    """Raises StaleEntryError where a file was read since a plan, or later than it says and within a day of it. A time
-    far ahead of the clock is not of a read since: that would be of today."""
+    """Raises StaleEntryError if a file was read since a plan, or later than the plan knew and within a day before it.
+
+    An access time far ahead of the clock is not that of a read since the plan: such a read would carry today's time.
+    """
     now = time.time()
     if facts.st_atime > since and not is_ahead(facts.st_atime, now):
         raise StaleEntryError(NotDoneCode.USED)

@@ -37,7 +37,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def can_match(text: str) -> bool:
-    """Whether a pin of that text can name a module: it is a whole name or a pattern."""
+    """Whether a pin with this text can name a module, as a whole name or as a pattern."""
     return bool(MODULE.match(text) or _IS_PATTERN.search(text))
 
 
@@ -51,7 +51,10 @@ class Pins:
         self.path = state / FILE_NAME
 
     def all(self) -> tuple[Pin, ...]:
-        """Every pin, oldest first. Raises FileMalformed: pins that can't be read must not count as none."""
+        """Every pin, oldest first.
+
+        Raises FileMalformed, RefusedForSafety: pins that cannot be read must not count as none.
+        """
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -64,11 +67,11 @@ class Pins:
             raise FileMalformed(self.path, f"a list of pins ({problem})") from None
 
     def patterns(self) -> tuple[str, ...]:
-        """The patterns alone."""
+        """The patterns alone. Raises as `all` does."""
         return tuple(pin.pattern for pin in self.all())
 
     def add(self, patterns: Iterable[str], why: str = "") -> list[Pin]:
-        """Pin these; gives the pins that are new."""
+        """Pin these; returns the pins that are new. Raises FileMalformed, RefusedForSafety."""
         with self._alone():
             before = self.all()
             known = {pin.pattern for pin in before}
@@ -80,7 +83,7 @@ class Pins:
         return fresh
 
     def remove(self, patterns: Iterable[str]) -> list[Pin]:
-        """Take away the pins that one of `patterns` names or matches; gives those that went."""
+        """Remove the pins that equal or match one of `patterns`; returns them. Raises as `add`."""
         wanted = tuple(patterns)
         with self._alone():
             before = self.all()
@@ -94,7 +97,7 @@ class Pins:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Raises RefusedForSafety where the pins cannot be written; then they are what they were."""
+        """Hold the lock on the pins. Raises RefusedForSafety if they cannot be written; they are then unchanged."""
         try:
             with contextlib.ExitStack() as stack:
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -109,7 +112,7 @@ class Pins:
             ) from None
 
     def _write(self, pins: tuple[Pin, ...]) -> None:
-        temporary = self.path.with_suffix(".tmp")  # one name: we are alone, and a killed writer's is written over
+        temporary = self.path.with_suffix(".tmp")  # a fixed name: the lock makes us the only writer
         temporary.write_bytes(msgspec.json.format(msgspec.json.encode(pins), indent=2) + b"\n")
         temporary.chmod(0o600)
         temporary.replace(self.path)

@@ -21,21 +21,20 @@ from neuron_top.cache.model.entry import Entry, Part, is_entry_path
 from neuron_top.cache.model.failures import FailureClass
 
 DAY = 86400.0
-"""Seconds: what was used or changed within a day stays."""
+"""Seconds. What was used or changed within a day stays."""
 SCHEMA = 1
 """Version of the JSON form; a saved plan of another version is refused."""
 _IDENTITY = re.compile(r"[0-9a-f]{10}\Z")
 LEADING_OUT = frozenset({"", ".", ".."})
 """Parts that no path below a root has."""
-
-
 DEEPEST = 16
-"""Parts of the longest path below a root; the hub's have eight."""
+"""Most parts that a path below a root may have; the hub's have eight."""
 _LARGEST = (1 << 63) - 1
 Count = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
-"""Bytes, files: a plan file is somebody's text, and a number that no disk has must not reach a sum or a screen."""
+"""A number of bytes or files. Anybody may have written a plan file, and a number that is larger than any disk must not
+reach a sum or a screen."""
 Difference = Annotated[int, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)]
-"""What is left after a plan, as it was foreseen."""
+"""As `Count`, but possibly negative: totals after a plan are computed by subtraction."""
 
 
 class Action(StrEnum):
@@ -60,7 +59,7 @@ class Action(StrEnum):
 
 
 class Fingerprint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What an entry looked like when it was planned; a step whose entry looks different is refused."""
+    """What an entry looked like when the plan was made; a step is refused if its entry looks different."""
 
     state: str
     folder_inode: int
@@ -85,20 +84,20 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
     action: Action
     path: str
-    """Below the plan's root: `<compiler>/<module>`; for a sweep the work folder's name below its parent."""
+    """Path below the plan's root: `<compiler>/<module>`; for a sweep, the name of the work folder."""
     cause: Reason = Reason()
     reason: str = ""
-    """The cause in words: of a plan of an earlier version, and where `views.plan.with_texts` was asked for them."""
+    """The cause in words: only in plans of an earlier version, and where `views.plan.with_texts` has added it."""
     frees: Count
     """Bytes expected to be freed once the trash is purged."""
     stays: Count = 0
-    """Bytes that leave the cache and don't become free: of files with names outside it."""
+    """Bytes that leave the cache but do not become free, because their files have names outside it."""
     files: Count
     links: Count = 0
-    """Of these files, names that go without an inode becoming free."""
+    """How many of these files go without freeing an inode, because it has other names."""
     fingerprint: Fingerprint
     rebuild_seconds: float | None = None
-    """What compiling it again would take, from what was recorded; None is unknown."""
+    """How long compiling it again would take; None is unknown."""
     rebuild_from: RebuildSource = RebuildSource.UNKNOWN
     copies: Count = 0
     """Bytes that a copy writes elsewhere."""
@@ -110,11 +109,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     """For a retry: why the compile failed."""
     risk: Risk | None = None
     warning: str = ""
-    """The risk in words, as `reason`."""
+    """The risk in words, where `reason` has the cause in words."""
 
     @property
     def is_risky(self) -> bool:
-        """Whether a person must be warned of it."""
+        """Whether a person must be warned of the step."""
         return self.risk is not None or bool(self.warning)
 
 
@@ -126,7 +125,7 @@ class Exclusion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     size: Count
     cause: Reason = Reason()
     reason: str = ""
-    """The cause in words, as a step's."""
+    """The cause in words, as `Step.reason`."""
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,22 +153,22 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     before: Totals
     after: Totals
     caveats: tuple[str, ...] = ()
-    """The notes in words, and the notes of a plan of an earlier version."""
+    """The notes in words, as `Step.reason`."""
     notes: tuple[Caveat, ...] = ()
     """What was seen or could not be seen, or what to expect."""
     refusal: Refusal | None = None
     """Not None: executing is refused for safety."""
     refused: str = ""
-    """The refusal in words, as a step's reason; not empty, it refuses too."""
+    """The refusal in words, as `Step.reason`; a plan with this text alone is refused, too."""
     target: str = ""
     """Where a copy goes."""
     emptied: tuple[str, ...] = ()
     """Compiler folders that lose all their entries."""
     goal: Goal | None = None
-    """Of a plan that was to reach a size or a free space: met already, or missed by its steps."""
+    """For a plan that was to reach a size or a free space: the goal, if it was met before or the steps miss it."""
     goal_missed: str = ""
     goal_met: str = ""
-    """The goal in words, as a step's reason."""
+    """The goal in words, as `Step.reason`."""
 
     @property
     def is_refused(self) -> bool:
@@ -183,7 +182,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stays(self) -> int:
-        """Bytes of all steps that leave the cache and don't become free."""
+        """Bytes of all steps that leave the cache but do not become free."""
         return sum(step.stays for step in self.steps)
 
     @property
@@ -226,7 +225,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     undo: Undo | str | None = None
     """None where nothing was taken away; a text in JSON that a view has made (`views.plan.outcome_with_texts`)."""
     there: int = 0
-    """Steps of a copy that another copy had done by then."""
+    """How many steps of a copy another copy had already done."""
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -238,15 +237,15 @@ class Progress(msgspec.Struct, frozen=True):
     moved_bytes: int
     path: str
     running: int | None = None
-    """Compiles that run; None for plans that compile nothing."""
+    """How many compiles are running; None for plans that compile nothing."""
     rate: float | None = None
-    """Bytes that a copy brings over in a second; None for what copies nothing."""
+    """Bytes that a copy transfers per second; None for plans that copy nothing."""
     remaining: float | None = None
     """Seconds until all is done; None while that is unknown."""
     held_back: str = ""
     """What the next compile waits for: `memory`."""
     draining: float = 0.0
-    """Seconds that are waited for clients to finish the downloads that they began before the mark went."""
+    """Seconds to wait for clients to finish downloads that they began before the mark was deleted."""
 
 
 FILES_REMOVED: dict[Action, tuple[int, ...]] = {
@@ -266,7 +265,7 @@ LOSES_ARTIFACT = frozenset({Action.EVICT, Action.SLIM})
 def identity_of(
     verb: str, root: str, made_at: float, steps: Sequence[Step], policy: str = "", exclusions: Sequence[Exclusion] = ()
 ) -> str:
-    """Ten hex digits that name a plan in the journal and on the screens; plans without a step differ too."""
+    """Ten hex digits that name a plan in the journal and on screens. What it skips tells apart plans without steps."""
     facts = [verb, root, repr(made_at), policy, *[step.action for step in steps], *[step.path for step in steps]]
     if not steps:
         facts += [each.path for each in exclusions]
@@ -285,7 +284,7 @@ def encode(*plans: Plan, indent: int = 2) -> bytes:
 def decode(data: bytes) -> tuple[Plan, ...]:
     """Saved plans. Raises msgspec.DecodeError (ValidationError) on anything else, ValueError on another schema.
 
-    A plan file is somebody's text: every name in it that becomes a path is checked here.
+    Anybody may have written a plan file, so each name in it that becomes a path is checked here.
     """
     saved = _saved.decode(_respelled(data))
     for plan in saved.plans:

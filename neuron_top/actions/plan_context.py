@@ -20,14 +20,14 @@ from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.use import AHEAD_SECONDS, CacheUse, is_ahead
 
 COMPILE_SECONDS = (5.0, 12 * 3600.0)
-"""The shortest and the longest time between two files that is taken for a compile's."""
+"""The shortest and the longest time from a graph's file to its artifact's that counts as the time of a compile."""
 MARK_SECONDS = 60.0
-"""How soon after its artifact an entry is marked as done."""
+"""The longest time, in seconds, from an artifact to its mark if both come from one compile."""
 _VALID = Artifact.VALID
 _RECORD, _ACCESS, _COMPILE = UseSource.RECORD, UseSource.ACCESS, UseSource.COMPILE
 _UNKNOWN, _STATISTICS = RebuildSource.UNKNOWN, RebuildSource.STATISTICS
 _RECORDING, _FILE_TIMES = RebuildSource.RECORDING, RebuildSource.FILE_TIMES
-"""Taken from the class once: there every look at a member costs as much as the rest of a comparison."""
+"""Looked up once: getting a member from an enum class costs as much as the rest of a comparison."""
 
 
 class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,9 +36,9 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     now: float
     before: Totals
     trash_bytes: int = 0
-    """Bytes that lie in the trash: they count for a goal of free space, or each run would take as much again."""
+    """Bytes in the trash. A goal of free space counts them as free; otherwise each run would evict as much again."""
     trashed: dict[int, int] = {}
-    """Names by inode that lie in the trash, of files with several; empty where no entry has such files."""
+    """Inode → names in the trash, for files with several names; empty if no entry has such files."""
     in_use: CacheUse | None = None
     """Who uses this root; None = nobody was seen."""
     has_access_times: bool = True
@@ -52,13 +52,13 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     pins: tuple[str, ...] = ()
     """Patterns of module names that are never evicted."""
     used: dict[str, float] = {}
-    """Module → last hit that a recording saw."""
+    """Module → last use that a recording saw."""
     compiled: dict[str, float] = {}
     """Module → compile seconds that a recording measured."""
     compiling: frozenset[str] = frozenset()
     """Modules that the command of a live process names."""
     first_seen: dict[str, float] = {}
-    """By path: since when entries lie there unchanged that are dated far ahead of the clock."""
+    """Path → when an entry that is dated far ahead of the clock was first seen as it is now."""
     protect_seconds: float = DAY
     """Anything used or changed within this time is skipped."""
 
@@ -71,8 +71,8 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
     def last_use(self, entry: Entry) -> tuple[float, UseSource]:
-        """(when, how known): the newest of our records and the access time, else the compile time. A time far ahead of
-        the clock says nothing: then it is when the entry was first seen so."""
+        """(time, source) of an entry's last use: the later of a recorded use and the access time, else the compile
+        time. If that lies far ahead of the clock, it means nothing, and `_seen` has the answer."""
         accessed = entry.read_at
         recorded = self.used.get(entry.module) if self.used else None
         if recorded is not None and (accessed is None or recorded >= accessed):
@@ -84,8 +84,7 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         return last if last[0] <= self.now + AHEAD_SECONDS else self._seen(entry)
 
     def _seen(self, entry: Entry) -> tuple[float, UseSource]:
-        """When an entry was first seen that is dated ahead, or its last use where that is later, as `last_use` has
-        it."""
+        """(time, source), as `last_use`, of an entry that is dated ahead: when it was first seen so, or a later use."""
         accessed, seen = entry.read_at, self.first_seen.get(entry.path, self.now)
         is_read_ahead = accessed is not None and is_ahead(accessed, self.now)
         uses = [(seen, UseSource.SEEN_ONLY if is_read_ahead else UseSource.SEEN)]
@@ -97,7 +96,7 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         return max(uses, key=operator.itemgetter(0))
 
     def last_change(self, entry: Entry) -> float:
-        """When any of its files changed; where that lies far ahead of the clock, when it was first seen so."""
+        """When one of its files changed last; if that lies far ahead of the clock, when it was first seen so."""
         at = entry.changed_at
         return self.first_seen.get(entry.path, self.now) if is_ahead(at, self.now) else at
 
@@ -124,10 +123,11 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _between_files(entry: Entry) -> float | None:
-    """Seconds from the graph's file to the artifact's, where both seem to be of one compile; None elsewhere.
+    """Seconds from the graph's file to the artifact's, if both seem to come from one compile; else None.
 
-    A client writes the graph, compiles, writes artifact and mark. A graph that was collected lay there before; a copied
-    entry has the times of the copy, if anything: too short or too long a time, or a mark that came late, is no measure.
+    A client writes the graph, compiles, then writes artifact and mark. But an extracted graph was there long before,
+    and a copied entry may have the times of the copy. So if that time is too short or too long, or the mark came late,
+    it is not the compile's.
     """
     if entry.graph_at is None or entry.compiled_at is None or entry.links:
         return None
@@ -153,7 +153,7 @@ def collect_context(
     """What planners need for `snapshot`. `used` and `compiled` come from the recordings (seconds), `first_seen` from
     `dated_ahead`.
 
-    What we changed ourselves, as the journal in `trash` says, is no sign that somebody uses the cache.
+    Changes that neurontop itself made, by the journal in `trash`, are no sign that somebody uses the cache.
     """
     ours = trash.touched() if trash is not None else {}
     changes = (entry.changed_at for entry in snapshot.entries if entry.changed_at > ours.get(entry.path, 0.0))
@@ -211,7 +211,7 @@ def _caveats(snapshot: Snapshot, evidence: LockEvidence) -> list[Caveat]:
 
 
 def dated_ahead_caveat(first_seen: Mapping[str, float]) -> tuple[Caveat, ...]:
-    """What plans say of entries that are dated ahead of the clock; nothing where there are none."""
+    """The caveat about entries that are dated ahead of the clock; nothing if there are none."""
     return (Caveat(CaveatCode.DATED_AHEAD, len(first_seen)),) if first_seen else ()
 
 

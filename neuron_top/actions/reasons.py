@@ -59,7 +59,7 @@ class ReasonCode(StrEnum):
     USABLE_THERE = "usable-there"
     SAME_ENTRY = "same-entry"
     UNKNOWN = "unknown"
-    """Of a plan that an earlier version saved: its text says it."""
+    """In a plan that an earlier version saved: its text has the reason."""
 
 
 class Reason(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -69,13 +69,13 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     detail: str = ""
     """What was found: a state, a proof, the compiler's code of a failure. Shown, never compared."""
     seconds: float = 0.0
-    """How long it was idle."""
+    """How long the entry was idle."""
     failure: FailureClass | None = None
-    """Why its compile failed; None where that is not known, and where `detail` says it in words."""
+    """Why the entry's compile failed; None if that is unknown, or if `detail` says it in words."""
 
 
 class NotDoneCode(StrEnum):
-    """Why a step was not done that was planned, or why something stays in the trash when its plan is undone."""
+    """Why a planned step was not done, or why something stays in the trash when its plan is undone."""
 
     LOCKED = "locked"
     LOCK_GONE = "lock-gone"
@@ -127,11 +127,11 @@ class NotDone(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 WhyNotDone = NotDone | str
-"""A text is what an earlier version wrote, or the sentence itself where texts were asked for."""
+"""A text was written by an earlier version, or is the sentence itself where texts were asked for."""
 
 
 class Risk(StrEnum):
-    """What may go wrong with a step that is done on demand only."""
+    """What may go wrong with a step that is done only on request."""
 
     BOUND_TO_FAIL = "bound-to-fail"
     NO_PROOF = "no-proof"
@@ -151,7 +151,7 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
 
     code: RefusalCode
     detail: str = ""
-    """SHARED: how it is known."""
+    """For SHARED: how that is known."""
     needed: int = 0
     free: int = 0
 
@@ -165,7 +165,7 @@ class GoalCode(StrEnum):
 
 
 class Goal(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What became of a goal, in bytes; None was not asked for."""
+    """Whether a goal was met or missed. Bytes; None: not asked for."""
 
     code: GoalCode
     wanted: int = 0
@@ -180,9 +180,9 @@ class CaveatCode(StrEnum):
     """What was seen or could not be seen, or what to expect, when a plan was made."""
 
     IN_USE = "in-use"
-    """A job runs: what it may need stays."""
+    """A job is running: what it may need stays."""
     MAYBE_IN_USE = "maybe-in-use"
-    """The same, where only an environment or a young file says so."""
+    """The same, but only an environment variable or a file that changed recently says so."""
     PROCESSES_UNSEEN = "processes-unseen"
     IN_CONTAINER = "in-container"
     PARTLY_READ = "partly-read"
@@ -196,7 +196,7 @@ class CaveatCode(StrEnum):
     FEWER_COMPILES = "fewer-compiles"
     """A compiler was killed for memory: half as many run at a time."""
     OFFER_FEWER_COMPILES = "offer-fewer-compiles"
-    """As above, and it is for the person to say so."""
+    """The same cause, but the person must ask for fewer compiles."""
     VERIFIED = "verified"
     """What was read in full, whatever was found."""
 
@@ -223,22 +223,22 @@ class UseSource(StrEnum):
     ACCESS = "access time"
     COMPILE = "compile time"
     SEEN = "first seen"
-    """Its files are dated far ahead of the clock; a read since would show."""
+    """Its files are dated far ahead of the clock; a read since then would show in the access time."""
     SEEN_ONLY = "first seen, reads unknown"
-    """Its access time is dated so, and the next read does not change that."""
+    """Its access time lies far ahead of the clock too, and a read need not change it."""
 
     @property
     def is_use(self) -> bool:
-        """Whether it tells of a use, and not of a time before which nothing is known."""
+        """Whether the time is that of a use; by the other sources, no use is known since that time."""
         return self in (UseSource.RECORD, UseSource.ACCESS)
 
     @property
     def is_seen(self) -> bool:
-        """Whether it is the time when an entry was first seen that is dated ahead."""
+        """Whether the time is when an entry that is dated ahead was first seen."""
         return self in (UseSource.SEEN, UseSource.SEEN_ONLY)
 
     def shows_reads(self, *, has_access_times: bool, has_artifact: bool) -> bool:
-        """Whether no job can have used an entry since: of an artifact, its reads must be known to say that."""
+        """Whether a use since that time would show: an artifact is used by reading it, so its reads must be known."""
         if self is UseSource.SEEN_ONLY:
             return False
         return self is UseSource.RECORD or has_access_times or not has_artifact

@@ -1,10 +1,10 @@
 """Reads the recordings for what they say about modules: last uses, compile times, and which modules a run used.
 
-Hits lie in the events of recordings; reading them all each time would take seconds. So the last use per module is kept
-beside the store, with how far each recording was read, and only what was recorded since is read again.
+Hits are events in recordings, and reading them all each time would take seconds. So the last use of each module is kept
+in a file beside the store, with how far each recording was read, and only what was recorded since then is read.
 
-Copies of a module may lie in several caches. A hit names the cache that it came from; that a compile ended, or that an
-artifact was loaded, does not: those are of the cache that the same recording names for the module, if it names one.
+Copies of a module may lie in several caches. A hit names the cache that it came from. The end of a compile and the load
+of an artifact name none: they count for the cache that the same recording names for the module, if it names one.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ USES = "cache-uses.json"
 
 
 class Uses(msgspec.Struct, kw_only=True):
-    """The kept file. `read` maps a recording to the number of the last batch that was read."""
+    """What the file beside the store holds. `read`: recording → number of the last batch that was read."""
 
     read: dict[str, int] = {}
     used: dict[str, float] = {}
-    """Module → last use in a cache that is not known, seconds since the epoch."""
+    """Module → last use in an unknown cache, seconds since the epoch."""
     used_in: dict[str, dict[str, float]] = {}
     """Root of a cache → module → last use there."""
     roots: dict[str, dict[str, str]] = {}
-    """Recording that may go on → module → root of the cache that it was last seen in."""
+    """Recording that is not finished → module → root of the cache that it was last seen in."""
 
 
 _uses = msgspec.json.Decoder(Uses)  # made once, in one thread: see `cache/scan/index.py`
@@ -50,8 +50,8 @@ _uses = msgspec.json.Decoder(Uses)  # made once, in one thread: see `cache/scan/
 def read(state: Path, root: str) -> tuple[dict[str, float], dict[str, float]]:
     """(module → last use in the cache at `root`, module → seconds of its newest measured compile).
 
-    A use counts in every cache where its own is not known, or is not a place of this machine: a job in a container has
-    another path for the same folder. Raises StoreUnusable.
+    A use counts for every cache if its own is unknown or is no folder of this machine: a job in a container sees the
+    same folder under another path. Raises StoreUnusable.
     """
     with SqliteStore(state / FILE_NAME, read_only=True) as store:
         compiled: dict[str, float] = {}
@@ -74,9 +74,9 @@ def _may_be(named: str, root: str) -> bool:
 
 
 def modules_of(state: Path, run: str) -> tuple[str, ...]:
-    """Every module that a recorded run used, compiled or, as a trial run, collected.
+    """Every module that a recorded run used, compiled or, as a trial run, extracted.
 
-    Raises NothingToShow for a run that is not there.
+    Raises NothingToShow for an unknown run, StoreUnusable.
     """
     with SqliteStore(state / FILE_NAME, read_only=True) as store:
         record = store.run(run)
@@ -111,7 +111,7 @@ def _brought_up(store: SqliteStore, path: Path) -> Uses:
 def _note_events(uses: Uses, roots: dict[str, str], unplaced: dict[str, float], events: Iterable[AnyEvent]) -> None:
     for event in events:
         root, module = getattr(event, "root", None), getattr(event, "module", None)
-        if isinstance(event, EntryChanged):  # any job's doing: what this one says of its own lookups goes before it
+        if isinstance(event, EntryChanged):  # perhaps another job's work: this job's own lookups take precedence
             if event.state is not None:
                 roots.setdefault(event.module, event.root)
         elif root and module:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # commands and keys read the rows, and load nothing that plan
 
 
 class PlannerInput(msgspec.Struct, frozen=True, kw_only=True):
-    """What a planner of marked entries is given."""
+    """What a planner gets to plan for marked entries."""
 
     backend: CacheBackend
     snapshot: Snapshot
@@ -32,7 +32,7 @@ class PlannerInput(msgspec.Struct, frozen=True, kw_only=True):
     entries: Sequence[Entry]
     """The marked ones, of `snapshot`."""
     watch: Callable[[int, int], None] = ignore
-    """Told how far a verification has read."""
+    """Called with how far a verification has read: bytes done, bytes in all."""
 
 
 class ActionExecutor(StrEnum):
@@ -57,15 +57,15 @@ class CacheAction(msgspec.Struct, frozen=True, kw_only=True):
 
     verb: Verb
     title: str
-    """Of a plan, and of the command: `compile again now`."""
+    """Title of its plans and of its command: `compile again now`."""
     help: str
     """What it does, for help pages: completes "plan to …" where there is a planner."""
     key: str = ""
-    """On the terminal's cache screen; empty: none of its own."""
+    """The key on the terminal's cache screen; empty: none of its own."""
     label: str = ""
-    """Beside the key, at the foot of the screen."""
+    """The text beside the key, at the foot of the screen."""
     button: str = ""
-    """On the web page; empty: none of its own."""
+    """The button on the web page; empty: none of its own."""
     planner: Callable[[PlannerInput], Plan] | None = None
     """Plans for marked entries; None where a plan is made from something else, or none is needed."""
     executor: ActionExecutor = ActionExecutor.BACKEND
@@ -73,9 +73,9 @@ class CacheAction(msgspec.Struct, frozen=True, kw_only=True):
     folders_only: bool = False
     """Not possible in a bucket."""
     per_compiler: bool = False
-    """On the web each compiler version gets a plan of its own: to empty one is a decision of its own."""
+    """On the web, each compiler version gets its own plan, because emptying one is a decision of its own."""
     alternatives: tuple[Verb, ...] = ()
-    """Several ways to the same end, offered together."""
+    """Verbs that reach the same end in different ways, offered together."""
     fallback: Verb | None = None
     """Offered where no alternative has anything to do; each of its steps carries a warning."""
     undoable: bool = True
@@ -98,8 +98,8 @@ def _slim(given: PlannerInput) -> Plan:
 
 
 def _evict_marked(given: PlannerInput, *, keep_graph: bool) -> Plan:
-    """A person marked them: each is named, in whatever state it is. The planner is given every entry, because shared
-    inodes are freed with their last name only."""
+    """Evict the marked entries, whatever their state. The planner gets every entry of the cache, because an inode with
+    several names is freed only with the last of them."""
     from neuron_top.actions.planners.atime_recheck import plan_with_reads
     from neuron_top.actions.planners.evict import EvictCriteria
 
@@ -175,7 +175,7 @@ def _verify(given: PlannerInput) -> Plan:
 def plan_broken(
     snapshot: Snapshot, context: PlanContext, entries: Iterable[Entry], findings: Iterable[EntryFinding]
 ) -> Plan:
-    """Move aside the entries that these findings call broken."""
+    """The plan that moves aside the entries that these findings call broken."""
     from neuron_top.actions.planners.quarantine import plan_quarantine
     from neuron_top.cache.scan import verify  # reads graphs and artifacts: only where one verifies
 
@@ -242,7 +242,7 @@ _ROWS: Mapping[Verb, CacheAction] = {row.verb: row for row in ACTIONS}
 
 
 def action_of(verb: Verb) -> CacheAction:
-    """The row of a verb; of a verb that this version does not know, a row that can be shown and does nothing."""
+    """The row of a verb; for a verb that this version does not know, a row that can be shown but does nothing."""
     return _ROWS.get(verb) or CacheAction(verb=verb, title=str(verb), help="", undoable=False)
 
 

@@ -12,7 +12,7 @@ from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.use import is_ahead
 
 _STORE_NAME = "neurontop.db"
-"""As `store.sqlite` calls it, which is not loaded just to look for it."""
+"""As `store.sqlite.FILE_NAME`: loading that module just to look for the file would cost time."""
 
 
 class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def load(cls, state: Path, root: str) -> UsageHistory:
-        """What the recordings in `state` report of the cache at `root`; nothing where there are none or they cannot be
+        """What the recordings in `state` say about the cache at `root`; nothing if there are none or they cannot be
         read."""
         if not (state / _STORE_NAME).exists():
             return NOTHING_RECORDED
@@ -40,25 +40,25 @@ class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
         return cls(used={module: at for module, at in used.items() if not is_ahead(at, now)}, compiled=compiled)
 
     def last_used(self, entry: Entry) -> float | None:
-        """The newer of the artifact's access time and the last use in a recording; None when neither is known, or lies
-        far ahead of the clock."""
+        """The later of the artifact's access time and the last recorded use. A time that lies far ahead of the clock
+        does not count; None if none is left."""
         now = time.time()
         times = (entry.read_at, self.used.get(entry.module))
         return max((at for at in times if at is not None and not is_ahead(at, now)), default=None)
 
     def known_by(self, entry: Entry) -> str | None:
-        """What reports `last_used`."""
+        """Where `last_used` is known from, in words."""
         at = self.last_used(entry)
         if at is None:
             return None
         return "access time" if at == entry.read_at else "a recorded run"
 
     def compile_seconds(self, entry: Entry) -> float | None:
-        """Of the entry's own statistics, else of a recording; None when nobody measured it."""
+        """Compile time by the entry's own statistics, else by a recording; None when nobody measured it."""
         return entry.compile_seconds if entry.compile_seconds is not None else self.compiled.get(entry.module)
 
     def added_to(self, entries: Iterable[Entry]) -> list[Entry]:
-        """The entries, with the recorded compile time of those whose own files report none: what sums are made of."""
+        """The entries, for sums: those whose own files report no compile time get the recorded one."""
         return [
             msgspec.structs.replace(entry, compile_seconds=seconds)
             if entry.compile_seconds is None and (seconds := self.compiled.get(entry.module)) is not None

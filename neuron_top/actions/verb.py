@@ -29,7 +29,7 @@ class Verb(StrEnum):
     PURGE = "purge"
     PIN = "pin"
     UNKNOWN = "unknown"
-    """Of a plan that another version made, or that was found in the trash without its name."""
+    """In a plan of another version, or one found in the trash without its plan file."""
 
     @classmethod
     def _missing_(cls, value: object) -> Verb:
