@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
 
 
 GRACE_SECONDS = 60.0
-"""How long readers of a bucket get between the marks and the rest: the slowest download of who saw the mark."""
+"""Seconds between deleting the marks and deleting the rest: the slowest download of a client that saw a mark."""
 
 
 class BackendKind(StrEnum):
@@ -36,7 +36,7 @@ class BackendKind(StrEnum):
 
 
 class ContextFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a plan's context holds beside what the storage reports: pins, recordings, and what the operator states."""
+    """What a plan's context holds besides what the storage reports: pins, recordings, and what the operator states."""
 
     pins: tuple[str, ...] = ()
     used: Mapping[str, float] = {}
@@ -53,7 +53,7 @@ class ExecuteOptions(msgspec.Struct, frozen=True, kw_only=True):
     watch: Callable[[Progress], bool] = lambda progress: True
     grace_seconds: float = GRACE_SECONDS
     in_use: Callable[[str], CacheUse | None] | None = None
-    """Tells who uses a root; None asks the machine."""
+    """Returns who uses a root; None: this machine's processes are looked at."""
 
 
 def ignore(done: int, total: int) -> None:
@@ -74,7 +74,7 @@ class CacheBackend(Protocol):
         ...
 
     def sums(self, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
-        """The sums over its entries, and the free space; `rescan` trusts no index. Raises NothingToShow."""
+        """The sums over its entries, and its file system; `rescan` asks every entry's folder. Raises NothingToShow."""
         ...
 
     def with_failures(self, snapshot: Snapshot) -> Snapshot:
@@ -92,7 +92,8 @@ class CacheBackend(Protocol):
     def verify(
         self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
     ) -> Iterator[EntryFinding]:
-        """What is wrong with entries of the newest snapshot; `deep` reads every byte. `watch`: bytes read, of all."""
+        """What is wrong with entries of the newest snapshot. `deep` reads every byte and calls `watch` with the number
+        of bytes that were read, and of all."""
         ...
 
     def journal(self) -> Trash:

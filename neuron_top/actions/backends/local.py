@@ -39,11 +39,11 @@ class LocalBackend:
         self._journal: Trash | None = None
 
     def snapshot(self, *, rescan: bool = False) -> Snapshot:
-        """See CacheBackend: from the index, with a look at what changed."""
+        """See CacheBackend: from the index, but what changed is read again."""
         return catalog.open_root(self.root, self._options.state, full=rescan)
 
     def sums(self, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
-        """See CacheBackend: of settled entries from the index while it is fresh."""
+        """See CacheBackend: sums of settled entries come from the index while it is fresh."""
         trusted = 0.0 if rescan else catalog.TRUSTED_SECONDS
         sums = catalog.sums(self.root, self._options.state, trusted_seconds=trusted)
         return sums, filesystem.describe(sums.root)
@@ -115,7 +115,7 @@ class LocalBackend:
         )
 
     def waits_for_readers(self, plan: Plan) -> bool:
-        """See CacheBackend: a rename disturbs nobody who reads."""
+        """See CacheBackend: no; a rename does not disturb readers."""
         return False
 
     def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:
@@ -125,7 +125,7 @@ class LocalBackend:
         return restore.restore(identity, self.journal(), read_only=read_only)
 
     def check_purgeable(self) -> None:
-        """See CacheBackend: a trash is ours."""
+        """See CacheBackend: what lies in the trash is ours."""
 
     def copy_target(self) -> LocalCopyTarget:
         """See CacheBackend."""

@@ -33,13 +33,13 @@ from neuron_top.errors import UsageError
 
 
 class S3Backend:
-    """See CacheBackend. The service is first asked when something of it is needed."""
+    """See CacheBackend. Opening it sends no request."""
 
     kind = BackendKind.BUCKET
     keeps_graphs = True
 
     def __init__(self, url: str, options: BackendOptions) -> None:
-        """Raises UsageError for what is no bucket's URL, or holds a login."""
+        """Raises UsageError for a URL that is not a bucket's, or that holds a login."""
         parts = s3.checked(url)
         self.root = f"{BUCKET_SCHEME}{parts.netloc}/{parts.path.strip('/')}".rstrip("/")
         self._state = options.state
@@ -62,12 +62,12 @@ class S3Backend:
         return self._listing.snapshot
 
     def sums(self, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
-        """See CacheBackend: of a new listing."""
+        """See CacheBackend: the sums of a new listing."""
         snapshot = self.snapshot()
         return catalog.sums_of(snapshot), snapshot.filesystem
 
     def with_failures(self, snapshot: Snapshot) -> Snapshot:
-        """See CacheBackend: a request for each failure's log."""
+        """See CacheBackend: costs a request per failure, for its log."""
         return msgspec.structs.replace(snapshot, entries=tuple(map(self._with_failure, snapshot.entries)))
 
     def _with_failure(self, entry: Entry) -> Entry:
@@ -101,7 +101,7 @@ class S3Backend:
 
     @contextlib.contextmanager
     def local_copy(self, entry: Entry) -> Iterator[tuple[str, Entry]]:
-        """See CacheBackend: in a folder of its own. There the entry takes its length."""
+        """See CacheBackend: in a temporary folder. Allocated bytes stay the lengths of the objects, as in listings."""
         with tempfile.TemporaryDirectory(prefix="neurontop-") as root:
             s3.fetch(self._bucket, s3.look_again(self._bucket, entry.path)[1], Path(root))
             fetched = next((each for each in scanner.scan(root).entries if each.path == entry.path), None)
@@ -110,7 +110,7 @@ class S3Backend:
     def verify(
         self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
     ) -> Iterator[verify.EntryFinding]:
-        """See CacheBackend: headers and flags, a request each; `deep` fetches each entry whole."""
+        """See CacheBackend: reads headers and flags, a request each; `deep` fetches each entry whole."""
         wanted = tuple(entries)
         objects = self._listing.objects
         hits = [entry for entry in wanted if entry.state in HITS and entry.path in objects]
@@ -128,7 +128,7 @@ class S3Backend:
                 watch(done, total)
 
     def journal(self) -> BucketJournal:
-        """See CacheBackend: in the state folder of whoever acts."""
+        """See CacheBackend: it lies in the state folder of whoever acts."""
         return self._journal
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
@@ -147,7 +147,7 @@ class S3Backend:
         return execution.takes_marks(plan)
 
     def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:
-        """See CacheBackend: the delete markers are taken away."""
+        """See CacheBackend: removes the delete markers."""
         return s3_restore.restore(identity, self._bucket, self.journal(), read_only=read_only)
 
     def check_purgeable(self) -> None:
@@ -159,9 +159,9 @@ class S3Backend:
         return S3CopyTarget(self._bucket)
 
     def free(self) -> int | None:
-        """See CacheBackend: a bucket has no end."""
+        """See CacheBackend: a bucket has no limit."""
         return None
 
     def why_shared(self) -> str | None:
-        """See CacheBackend: always, anybody with the rights may write."""
+        """See CacheBackend: always shared, as anybody with the rights may write."""
         return s3.WHY_SHARED

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
 
 
 class TorchNeuronBackend(LocalBackend):
-    """See CacheBackend. It is looked at whole each time: it holds no graphs, no flags and no logs to be read."""
+    """See CacheBackend. It is scanned whole each time, as it has no graphs, flags or logs that take long to read."""
 
     keeps_graphs = False
 
@@ -47,7 +47,7 @@ class TorchNeuronBackend(LocalBackend):
         )
 
     def copy_target(self) -> NoReturn:
-        """See CacheBackend: TorchNeuron shares by its own tier, and takes files as they are."""
+        """See CacheBackend: there is none. TorchNeuron has a shared tier, and plain copies of its files work."""
         raise UsageError(
             f"{visible(self.root)} is TorchNeuron's cache, whose entries are plain files: copy them with rsync, or set "
             f"{torch_neuron.SHARED} to a folder that machines share"

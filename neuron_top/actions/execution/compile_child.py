@@ -28,7 +28,7 @@ from neuron_top.events.levels import LogLevel
 
 
 class ChildJob(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked for."""
+    """What the child is to do."""
 
     plan: Plan
     jobs: int
@@ -55,7 +55,7 @@ _answers: msgspec.json.Decoder[ChildProgress | ChildOutcome | ChildRefusal] = ms
 
 
 def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[plans.Progress], bool]) -> plans.Outcome:
-    """Carry out a plan to compile now; when `watch` gives False it is stopped. Raises RefusedForSafety."""
+    """Execute a plan to compile now in a child process; stop when `watch` returns False. Raises RefusedForSafety."""
     job = ChildJob(plan=plan, jobs=jobs, read_only=read_only)
     with subprocess.Popen(
         [sys.executable, "-P", "-m", __name__],  # -P: nothing is imported from the folder we are in
@@ -67,14 +67,14 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
     ) as child:
         if child.stdin is None or child.stdout is None:
             raise AssertionError("both are pipes")
-        with contextlib.suppress(BrokenPipeError):  # ended before it was told what to do: it gives no answer then
+        with contextlib.suppress(BrokenPipeError):  # it ended before it read its job: no answer follows
             child.stdin.write(msgspec.json.encode(job) + b"\n")
             child.stdin.close()
         stopped = False
         for line in child.stdout:
             try:
                 answer = _answers.decode(line)
-            except MALFORMED:  # cut in its middle
+            except MALFORMED:  # the child was killed while it wrote the line
                 break
             if isinstance(answer, ChildRefusal):
                 raise RefusedForSafety(answer.why)

@@ -1,9 +1,9 @@
 """Retry now: compile failed graphs again, several at a time, with the compiler that their folder names.
 
-Each entry is looked at again first, through descriptors that follow no link; what is no longer the failure that was
-planned is refused. The compile component does the work, under each entry's lock; a stored failure gives way only to a
-finished artifact, so there is nothing to undo. It is journalled beside the cache like everything else, and a plan that
-was interrupted can be given again: what is compiled by then counts as done.
+Each entry is first checked again, through descriptors that follow no link; one that is no longer the failure that was
+planned is refused. The compile component does the work, under each entry's lock. A stored failure is replaced only by a
+finished artifact, so there is nothing to undo. The plan is journaled beside the cache like any other. After an
+interruption it can be executed again: what is compiled by then counts as done.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def compile_now(
     watch: Callable[[QueueProgress], bool],
     read_only: bool = False,
 ) -> Outcome:
-    """Compile the plan's graphs again, at most `jobs` at a time; when `watch` gives False every compile is ended.
+    """Compile the plan's graphs again, at most `jobs` at a time; when `watch` returns False, every compile is ended.
 
-    Raises RefusedForSafety where the plan, the mode or the place forbids it.
+    Raises RefusedForSafety if the plan, read-only mode or the root forbids it.
     """
     check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), {Action.COMPILE}, read_only=read_only)
     check_root(trash.root)
@@ -79,7 +79,7 @@ class _Compiles:
         self._ended: dict[CollectedGraph, CompileResult] = {}
 
     def begin(self) -> None:
-        """Look at every step again, and journal the plan. Raises RefusedForSafety."""
+        """Check every step against the disk, and journal the plan. Raises RefusedForSafety."""
         with contextlib.closing(OpenRoot(self.trash.root)) as root:
             for number, step in enumerate(self.plan.steps):
                 try:
@@ -115,7 +115,7 @@ class _Compiles:
                 self.refused.append((self.graphs[graph], cause))
 
     def end(self) -> None:
-        """The closing records; where they find no room the plan counts as interrupted."""
+        """Write the closing records. If the disk has no room for them, the plan counts as interrupted."""
         at, identity = time.time(), self.plan.identity
         closing = PlanEnded(
             plan=identity, at=at, done=self.done, refused=len(self.refused), moved_bytes=0, interrupted=self.interrupted
@@ -136,16 +136,16 @@ class _Compiles:
         )
 
     def _look(self, root: OpenRoot, number: int, step: Step) -> None:
-        """Raises StaleEntryError for an entry that is no longer the failure that was planned."""
+        """Add the entry's graph to those to compile. Raises StaleEntryError if it is no longer the failure planned."""
         with root.entry(step.path) as entry:
             names = entry.names()
             if self.resumed and filenames.DONE in names:
-                entry_lock.break_dead(entry)  # killed between its mark and giving its lock back
+                entry_lock.break_dead(entry)  # an attempt was killed after it wrote the mark, with the lock held
                 self.done += 1
                 return
             if not names.isdisjoint(filenames.LOCK_NAMES) and not entry_lock.is_left_by_dead(entry):
                 raise StaleEntryError(NotDoneCode.LOCKED)
-            # Compiling leaves its traces in the folder: after an interruption only its identity counts.
+            # Compiling changes the folder, so after an interruption only its identity is compared.
             entry.check(step.fingerprint, touched=self.resumed)
             graph = _graph(self.trash.root, step.path, entry, names)
         if self.folders.get(graph.path.name) != step.path.rpartition("/")[0]:
@@ -154,7 +154,7 @@ class _Compiles:
 
 
 def _graph(root: Path, path: str, entry: OpenEntry, names: set[str]) -> CollectedGraph:
-    """The entry's graph. Compiling a local one unpickles it: `Wrapper.compile_entry` reads it through the gate."""
+    """The entry's graph, unread: a local one is a pickle, which `Wrapper.compile_entry` reads through the gate."""
     name = next((name for name in filenames.COMPILED_NAMES if name in names), None)
     if name is None:
         raise StaleEntryError(NotDoneCode.NO_GRAPH)

@@ -17,11 +17,11 @@ from neuron_top.errors import CompilerMissing
 
 _ASK = "from neuron_top.compile.compilers.inductor import directory_name; print(directory_name())"
 _ASK_SECONDS = 600.0
-"""How long the import of PyTorch may take, on a cold network file system too."""
+"""How long importing PyTorch may take, even from a network file system with nothing cached."""
 
 
 class LocalCompiler(Inductor):
-    """Inductor, asked for its version in another process: whoever draws a screen must not import PyTorch."""
+    """Inductor, whose version another process finds out: a program that draws a screen must not import PyTorch."""
 
     def directory(self) -> str:
         """`inductor-<version>+<platform facts>`. Raises CompilerMissing."""
@@ -46,7 +46,7 @@ def compilers_for(
 ) -> tuple[dict[str, Compiler], list[Caveat]]:
     """(compiler by graph file name, why others cannot be started) for the entries at `paths` below `root`.
 
-    `soon`: they will be used at once, and get ready while they are asked for their version.
+    `soon`: they will be used right away, so each starts up while its version is found out.
     """
     found: dict[str, Compiler] = {}
     missing: list[Caveat] = []

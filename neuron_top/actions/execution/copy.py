@@ -1,7 +1,7 @@
-"""Copies of usable entries to another root: graph, flags, artifact, and the mark last, after a look at what arrived.
+"""Copies usable entries to another root: graph, flags and artifact, and the mark once what arrived was checked.
 
-Locks, failures and half-stored artifacts never travel. A copy that is cut short has no mark, so no client takes it for
-a hit, and the next copy does it again.
+Locks, failures and half-stored artifacts are never copied. A copy that is cut short has no mark, so no client takes it
+for a hit, and the next copy does it again.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def copy(
     read_only: bool = False,
     streams: int = 1,
 ) -> Outcome:
-    """Carry the plan out, `streams` entries at a time; a false `watch` stops before the next. Journaled at the
-    destination.
+    """Execute the plan, `streams` entries at a time; when `watch` returns False, no further entry is begun. The journal
+    is the destination's.
 
-    Raises RefusedForSafety where the plan, the mode or the place forbids it.
+    Raises RefusedForSafety if the plan, read-only mode or the destination forbids it.
     """
     check_preconditions(plan, plan.target, target.name, {Action.COPY}, read_only=read_only)
     target.make()
@@ -75,7 +75,7 @@ def copy(
 
 
 class _UsableThereError(StaleEntryError):
-    """The destination has it by now."""
+    """The destination has a usable entry by now."""
 
 
 class _Copies:
@@ -87,10 +87,10 @@ class _Copies:
         self._arrived = 0
         self._lock = threading.Lock()
         self._busy: deque[int] = deque()
-        """Steps whose entries another copy fills; they are tried again when the others are under way."""
+        """Steps whose entries another copy is filling; they are tried again once all others have begun."""
 
     def run(self, watch: Callable[[Progress], bool]) -> None:
-        """All steps. What is under way when `watch` says stop comes to its end, with other streams than one."""
+        """Copy all steps. When `watch` returns False, the copies that have begun are finished first."""
         numbers = deque(range(len(self.plan.steps)))
         under_way: dict[Future[int], int] = {}
         with ThreadPoolExecutor(self.streams, "copy") as pool:
@@ -114,7 +114,7 @@ class _Copies:
         self.interrupted = False
 
     def _feed(self, pool: ThreadPoolExecutor, numbers: deque[int], under_way: dict[Future[int], int]) -> None:
-        """Begin as many steps as there are streams free."""
+        """Begin as many steps as there are free streams."""
         while numbers and len(under_way) < self.streams:
             number = numbers.popleft()
             path = self.plan.steps[number].path
@@ -137,7 +137,7 @@ class _Copies:
             self._arrived += size
 
     def end(self, trash: Trash) -> None:
-        """The closing records; where they find no room the copy counts as interrupted."""
+        """Write the closing records. If the disk has no room for them, the copy counts as interrupted."""
         at, identity = time.time(), self.plan.identity
         closing = PlanEnded(
             plan=identity,
@@ -167,7 +167,7 @@ def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[i
             if source.file(path, filenames.DONE) is None:
                 raise StaleEntryError(NotDoneCode.REMOVED_WHILE_COPIED)
         except BaseException:
-            # Without its mark nobody takes it for a hit; without its artifact nobody takes it for a lost one either.
+            # Without its mark nobody takes it for a hit; without its artifact, nobody for one that lost its mark.
             for name in (*filenames.ARTIFACT_NAMES, filenames.INDUCTOR_KERNELS, filenames.WRAPPED_NEFF):
                 if name in written:
                     writer.remove(name)

@@ -1,4 +1,4 @@
-"""Where entries are copied from and to: what a root on a file system and one in S3 have in common."""
+"""Roots that entries are copied from and to: the interface of roots on a file system and in S3, and the former."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHUNK = 1 << 20
 
 
 class StoredFile(NamedTuple):
-    """One file of an entry: its length in bytes, when it was written (nanoseconds since the epoch), what it holds."""
+    """One file of an entry: its length in bytes, when it was written (nanoseconds since the epoch), its contents."""
 
     size: int
     mtime_ns: int
@@ -30,14 +30,14 @@ class StoredFile(NamedTuple):
 
 
 class EntryWriter(Protocol):
-    """An entry of the destination, held for one writer."""
+    """An entry of the destination, with one writer."""
 
     def names(self) -> set[str]:
-        """Files that are there."""
+        """Names of the files that it has."""
         ...
 
     def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
-        """Store a file completely or not at all; gives its length."""
+        """Store a file completely or not at all; returns its length."""
         ...
 
     def read(self, name: str, limit: int) -> bytes:
@@ -45,7 +45,7 @@ class EntryWriter(Protocol):
         ...
 
     def remove(self, name: str) -> None:
-        """Take a file away that was written here."""
+        """Remove a file that was written here."""
         ...
 
 
@@ -54,11 +54,11 @@ class CopyTarget(Protocol):
 
     @property
     def name(self) -> str:
-        """Path or URL."""
+        """Its path or URL."""
         ...
 
     def make(self) -> None:
-        """Make the root where there is none."""
+        """Make the root if there is none."""
         ...
 
     def modules(self) -> set[str]:
@@ -66,11 +66,11 @@ class CopyTarget(Protocol):
         ...
 
     def file(self, entry: str, name: str) -> StoredFile | None:
-        """A file of an entry; None when there is none. Raises StaleEntryError for a link that leads out."""
+        """A file of an entry; None if there is none. Raises StaleEntryError for a link that leads outside."""
         ...
 
     def writer(self, entry: str) -> AbstractContextManager[EntryWriter]:
-        """A context in which nobody else writes to the entry. Raises StaleEntryError when somebody does."""
+        """A context in which nobody else writes to the entry. Raises StaleEntryError if somebody already does."""
         ...
 
     def free(self) -> int | None:
@@ -83,7 +83,7 @@ class CopyTarget(Protocol):
 
 
 class LocalCopyTarget:
-    """A root on a file system. Links are followed within it, and into a hub's blobs, nowhere else."""
+    """A root on a file system. Links are followed only within it and into a hub's blobs."""
 
     def __init__(self, root: Path) -> None:
         self._root = Path(os.path.realpath(root))
@@ -94,7 +94,7 @@ class LocalCopyTarget:
         return str(self._root)
 
     def make(self) -> None:
-        """See CopyTarget. Raises RefusedForSafety where that cannot be."""
+        """See CopyTarget. Raises RefusedForSafety if it cannot be made."""
         try:
             trust.make_folders(str(self._root))
         except OSError as problem:
@@ -119,7 +119,7 @@ class LocalCopyTarget:
 
     @contextmanager
     def writer(self, entry: str) -> Iterator[LocalEntryWriter]:
-        """See CopyTarget: the entry's lock is held, a link on the way is refused."""
+        """See CopyTarget: holds the entry's lock, and refuses a link in the entry's path."""
         self.make()
         root = OpenRoot(self._root)
         try:
@@ -130,16 +130,16 @@ class LocalCopyTarget:
             root.close()
 
     def free(self) -> int | None:
-        """Of the folder, or of what it will be made in."""
+        """See CopyTarget: asks the nearest folder that exists."""
         return filesystem.describe(str(nearest_folder(self._root))).free
 
     def shared(self) -> str | None:
-        """As the catalog judges the mount."""
+        """See CopyTarget: asks the nearest folder that exists."""
         return filesystem.describe(str(nearest_folder(self._root))).why_shared
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    """Read without a trace: a copy of ours is no use of the entry, and must not keep it from eviction for a day."""
+    """Read without changing the access time: our copy is no use of the entry, and must not keep it for a day."""
     with open(NoAtimeReader().open_file(str(path)), "rb") as file:
         while chunk := file.read(CHUNK):
             yield chunk

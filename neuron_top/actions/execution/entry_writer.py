@@ -1,4 +1,4 @@
-"""An entry of another root that is being filled by a copy: held for one writer, each file complete or not there."""
+"""Fills an entry of another root with a copy: locked for one writer, each file complete or absent."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class LocalEntryWriter:
 
 
 def _write(file: BinaryIO, chunks: Iterable[bytes]) -> int:
-    """Write the chunks one after the other; returns their length. Large chunks are written in a thread while the next
-    one is read."""
+    """Write the chunks in order; returns their total length. Large ones are written in threads while the next is
+    read."""
     size = 0
     under_way: deque[Future[None]] = deque()
     with contextlib.ExitStack() as stack:
@@ -85,20 +85,20 @@ def _write(file: BinaryIO, chunks: Iterable[bytes]) -> int:
 
 
 def _put(file: int, chunk: bytes, at: int) -> None:
-    """Write it there. A large one then begins its way to the disk, so that the fsync has little left."""
+    """Write a chunk at offset `at`. The kernel is asked to flush a large one, so that the fsync finds little to do."""
     rest = memoryview(chunk)
     while rest:
         rest = rest[os.pwrite(file, rest, at + len(chunk) - len(rest)) :]
     if len(chunk) >= _LARGE:
         with contextlib.suppress(OSError):  # a file system that takes no advice
-            # It drops only what is on the disk already: none of what was just written.
+            # This starts the flush. It also drops pages that are on disk already, so none of those just written.
             os.posix_fadvise(file, at, len(chunk), os.POSIX_FADV_DONTNEED)
 
 
 @contextlib.contextmanager
 def held(entry: OpenEntry) -> Iterator[LocalEntryWriter]:
-    """Hold its lock, what killed copies left in it cleared away. Raises StaleEntryError when somebody else holds it,
-    CopiedElsewhereError when that is another copy."""
+    """Hold the entry's lock, and clear away what killed copies left. Raises StaleEntryError if somebody else holds it,
+    CopiedElsewhereError if that is another copy."""
     token = _token(entry)
     try:
         with contextlib.ExitStack() as stack:
@@ -116,18 +116,18 @@ def held(entry: OpenEntry) -> Iterator[LocalEntryWriter]:
 
 
 def _token(entry: OpenEntry) -> Path:
-    """The record that names us, made in the entry itself; complete from its first instant."""
+    """Make the record that names this process as owner, in the entry itself; a rename makes it appear complete."""
     who = lock_owner.current()
     unfinished = entry.path / f"model.{who.token}{_WRITTEN}"
     unfinished.write_bytes(msgspec.json.encode(who))
     try:
         return unfinished.rename(entry.path / f"model.{who.token}{_TOKEN}")
     except FileNotFoundError:
-        raise CopiedElsewhereError(NotDoneCode.COPIED_NOW) from None  # who holds the lock cleared it away
+        raise CopiedElsewhereError(NotDoneCode.COPIED_NOW) from None  # the lock's holder cleared it away
 
 
 def _is_copied(entry: OpenEntry) -> bool:
-    """Whether its lock is a copy's, which is a link to the record that names it; a lock that is gone by now was one."""
+    """Whether the lock is that of a copy: a link to its record here. A lock that is gone by now counts as one."""
     names = entry.names()
     try:
         copies = {entry.facts(name).st_ino for name in names if name.endswith(_TOKEN)}
@@ -137,7 +137,7 @@ def _is_copied(entry: OpenEntry) -> bool:
 
 
 def _clear(entry: OpenEntry, filled: LocalEntryWriter, ours: str) -> None:
-    """Only who holds the lock writes; a token is left over when its process is dead. Called under the lock."""
+    """Remove unfinished files, and tokens of dead processes. Called under the lock, whose holder alone writes files."""
     for name in entry.names() - {ours}:
         dead_token = name.endswith(_TOKEN) and lock_owner.is_dead(lock_owner.read_record(entry.path / name))
         if dead_token or name.endswith(_WRITTEN):
@@ -145,7 +145,7 @@ def _clear(entry: OpenEntry, filled: LocalEntryWriter, ours: str) -> None:
 
 
 _LARGE = 4 << 20
-"""Bytes of a chunk that another thread writes: hashing the next one takes as long."""
+"""Bytes from which on another thread writes a chunk: hashing the next one takes as long as writing it."""
 _WRITERS = 2
 _WRITTEN = f".copy{filenames.TEMPORARY_SUFFIX}"
 _TOKEN = f".copier{filenames.TEMPORARY_SUFFIX}"

@@ -1,9 +1,9 @@
 """Executes a plan step by step in a folder; each step is checked against the disk again and can be undone.
 
-A step opens the entry through directory descriptors that refuse symbolic links, so nothing outside the root can be
-reached; takes the entry's lock, so no client works on it meanwhile; compares it with the plan's fingerprint; and
-then renames into the trash. `model.done` always goes first: from there on a client sees a miss, never a broken hit.
-Whatever changed since the plan was made is refused, and said.
+A step opens the entry through directory descriptors that refuse symbolic links, so that nothing outside the root can be
+reached; compares it with the plan's fingerprint; takes the entry's lock, so that no client works on it meanwhile; and
+then renames it, or files of it, into the trash. `model.done` always goes first: from then on a client sees a miss,
+never a broken hit. A step whose entry changed since the plan was made is refused, and reported.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from neuron_top.errors import RefusedForSafety
 from neuron_top.folders import freed_by
 
 BATCH = 4096
-"""Steps whose intents are journalled together: one flush to the disk, some ms, for all of them."""
+"""Steps whose moves are journaled together, with a single flush to the disk, which takes some milliseconds."""
 
 QUIET_SECONDS = 1.0
-"""How long a look at the machine's processes is believed during an execution."""
+"""How long a look at the machine's processes counts as current during an execution."""
 OWN = frozenset(Action) - {Action.COMPILE, Action.COPY}
 """Actions that are executed here."""
 NEEDS_QUIET = frozenset({Action.EVICT, Action.SLIM})
-"""Actions that take what a client could be reading; the others take what no client can use."""
+"""Actions that take what a client may be reading; the others take what no client can use."""
 
 
 def execute(
@@ -55,10 +55,10 @@ def execute(
 ) -> Outcome:
     """Execute `plan`. `watch` is called after each step; False stops cleanly before the next.
 
-    Before whatever could harm a job, and again each second, `in_use` is asked whether somebody uses the root by now.
+    Before a step that could harm a job, but at most once a second, `in_use` is asked who uses the root by now.
 
-    Raises RefusedForSafety when the plan or the place forbids it. A plan that was interrupted may be given again: steps
-    that are done already are passed over.
+    Raises RefusedForSafety if the plan, read-only mode or the trash forbids it. A plan that was interrupted may be
+    executed again: steps that are done already are skipped.
     """
     check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
     with trash.exclusively(resuming=plan.identity), Execution(plan, trash, watch, in_use) as execution:
@@ -67,7 +67,8 @@ def execute(
 
 
 class Execution:
-    """One plan being carried out in a folder, under the maintainers' lock; entering it begins the journal's part."""
+    """One execution of a plan in a folder, under the maintainers' lock. Entering and leaving it write the journal's
+    first and last record of it."""
 
     def __init__(
         self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], CacheUse | None]
@@ -99,7 +100,7 @@ class Execution:
             try:
                 self.trashed_files = undo.enter_context(contextlib.closing(self.trash.opened(self.plan.identity)))
                 self.root = undo.enter_context(contextlib.closing(OpenRoot(self.trash.root)))
-                # Written once and hard-linked into each entry: a lock never exists without its owner.
+                # Written once, then hard-linked into each entry, so that no lock ever exists without an owner.
                 self.trashed_files.write(self.token_name, msgspec.json.encode(self.owner))
                 self.trash.write(plan_history.begun(self.plan, self.owner))
             except OSError as problem:
@@ -111,7 +112,7 @@ class Execution:
         return self
 
     def _give_up(self) -> None:
-        """Remove what was prepared, where the execution ends before its first step."""
+        """Remove what was prepared: the execution failed before its first step."""
         with (
             contextlib.suppress(OSError, RefusedForSafety),
             contextlib.closing(self.trash.opened(self.plan.identity)) as place,
@@ -122,12 +123,12 @@ class Execution:
                 self.place.rmdir()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with contextlib.suppress(OSError):  # on a disk that became read-only; the next maintainer removes it
+        with contextlib.suppress(OSError):  # the disk may be read-only by now; the next maintainer removes the token
             self.trashed_files.remove(self.token_name)
         self.root.close()
         self.trashed_files.close()
         self.interrupted = self.interrupted or kind is not None
-        # Where even this line finds no room, the plan counts as interrupted: it can be gone on with, or undone.
+        # If the disk has no room even for this record, the plan counts as interrupted: it can be resumed or undone.
         with contextlib.suppress(RefusedForSafety):
             self.trash.write(
                 PlanEnded(
@@ -141,7 +142,7 @@ class Execution:
             )
 
     def run(self) -> None:
-        """All steps, batch by batch."""
+        """Carry out all steps, batch by batch."""
         for start in range(0, len(self.plan.steps), BATCH):
             batch = self.plan.steps[start : start + BATCH]
             if self.interrupted or not self._batch(start, batch):
@@ -164,7 +165,7 @@ class Execution:
         return not self.interrupted
 
     def _intents(self, number: int, step: Step) -> Iterator[Move]:
-        """What the journal must know to undo the step: the entry itself, or each file that will be taken from it."""
+        """The moves that the journal must know to undo the step: of the entry itself, or of each file taken from it."""
         mtime = step.fingerprint.folder_mtime_ns
         if step.action in plans.WHOLE_ENTRY:
             yield Move(number, step.action, step.path, step.fingerprint.folder_inode, mtime, step.frees)
@@ -187,7 +188,7 @@ class Execution:
             self.moved_before += step.frees
 
     def _carry_out(self, step: Step, *, resumed: bool) -> bool:
-        """Carry a step out; False where an earlier attempt did it already. Raises StaleEntryError, OSError."""
+        """Carry a step out; False if an earlier attempt already did. Raises StaleEntryError, OSError."""
         if resumed and self._is_done(step):
             return False
         with self.root.entry(step.path) as entry:
@@ -200,12 +201,12 @@ class Execution:
         return True
 
     def _beside(self, path: str) -> OpenEntry:
-        """The folder in the trash that takes files of an entry which itself stays; close it by a `with`."""
+        """The folder in the trash for files of an entry that itself stays, for use in a `with`."""
         self.trashed_files.make(path)
         return self.trashed_files.entry(path)
 
     def _check_quiet(self, step: Step) -> None:
-        """Raises StaleEntryError when a job that runs by now may need what the step takes."""
+        """Raises StaleEntryError if a job that is running by now may need what the step takes."""
         if step.action not in NEEDS_QUIET:
             return
         if time.monotonic() - self.asked > QUIET_SECONDS:
@@ -219,21 +220,21 @@ class Execution:
                 raise StaleEntryError(NotDoneCode.IN_USE, self.use.why)
 
     def _check_unheld(self, entry: OpenEntry, step: Step) -> None:
-        """Raises StaleEntryError when a living process has the lock by now."""
+        """Raises StaleEntryError if a living process holds the lock by now."""
         for name in LOCK_NAMES:
             held = self.holders.get(f"{step.path}/{name}")
             if held is not None and (held.locked or not entry_lock.is_left_by_dead(entry)):
                 raise StaleEntryError(NotDoneCode.HOLDER_ALIVE, held.proof)
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
-        """Whether the resumed plan took the files of this entry, and unlocked it, before it was interrupted."""
+        """Whether the resumed plan took the files of this entry, and released its lock, before it was interrupted."""
         if step.action in plans.WHOLE_ENTRY or not (self.place / step.path).exists():
             return False
         return not entry.files(step.action) and entry_lock.owner(entry) is None
 
     def _is_touched(self, entry: OpenEntry, step: Step) -> bool:
-        """Whether the resumed plan was at this entry when it was interrupted: its own lock is there, or half of one it
-        took away."""
+        """Whether the resumed plan was interrupted within this step: its own lock is still there, or, for an unlock, it
+        had moved only one of the lock's two names."""
         if step.action is Action.UNLOCK:
             taken = {path.lstat().st_ino for path in (self.place / step.path).glob("*")}
             return any(facts.st_ino in taken for _, facts in entry.files(step.action))
@@ -264,7 +265,7 @@ class Execution:
         else:
             used = step.last_used if self.has_access_times and step.action in NEEDS_QUIET else None
             with self._beside(step.path) as beside, EntryLockGuard(entry, self.token, as_planned=fresh):
-                if fresh:  # else the artifact is gone because we took it
+                if fresh:  # else an earlier attempt may have taken the artifact
                     entry.check_unused(step.fingerprint, self.plan.made_at, used)
                 entry.move_files(step.action, beside.handle)
 

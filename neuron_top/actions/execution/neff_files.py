@@ -1,7 +1,8 @@
 """Executes a plan in TorchNeuron's cache: each entry is one file, taken by one rename while its lock is held.
 
-A client reads a NEFF whole from one open file, so a rename never leaves it with half of one: it sees a hit, or a miss.
-The lock is taken all the same where its file exists, in every tier: somebody who compiles the key is about to store it.
+A client reads a NEFF whole from one open file, so a rename never leaves it with half of one: it gets a hit or a miss.
+Locks are taken nevertheless, in every tier that has the key's lock file: whoever holds one compiles the key, and is
+about to store it.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class _NeffExecution(Execution):
 
     @contextlib.contextmanager
     def _locked(self, key: str) -> Iterator[None]:
-        """Hold the key's lock in every tier that has its file. Raises StaleEntryError where somebody else holds it."""
+        """Hold the key's lock in every tier that has its file. Raises StaleEntryError if somebody else holds it."""
         with contextlib.ExitStack() as held:
             for folder in self._lock_folders:
                 with contextlib.suppress(FileNotFoundError):

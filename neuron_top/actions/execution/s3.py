@@ -1,10 +1,9 @@
 """Executes a plan in a bucket: marks first, then a wait, then the rest; a versioned bucket is the trash.
 
-There is no lock that the SDK's clients would respect, so this is only done when the operator states that nobody uses
-the bucket. Each entry is listed again before anything of it goes; one that changed is skipped. All that a step will
-delete is journalled with its tags before the first of it goes, so an interrupted plan can be gone on with. Deleting in
-a versioned bucket writes delete markers, which `journal.s3_restore` takes away; without versioning there is no
-undo, and the plan says so.
+There is no lock that the SDK's clients would respect, so this is done only if the operator states that nobody uses the
+bucket. Each entry is listed again before anything of it is deleted; one that changed is skipped. All that a step will
+delete is journaled with its tags beforehand, so that an interrupted plan can be resumed. Deleting in a versioned bucket
+writes delete markers, which `journal.s3_restore` removes; without versioning there is no undo, and the plan says so.
 """
 
 from __future__ import annotations
@@ -48,9 +47,9 @@ def execute(
     watch: Callable[[Progress], bool] = lambda progress: True,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Outcome:
-    """Execute a plan on a bucket. Raises RefusedForSafety where the plan, the mode or the place forbids it.
+    """Execute a plan on a bucket. Raises RefusedForSafety if the plan, read-only mode or the bucket forbids it.
 
-    A plan that was interrupted may be given again: what it took already is passed over.
+    A plan that was interrupted may be executed again: what it took already is skipped.
     """
     check_preconditions(plan, plan.root, bucket.url, OWN, read_only=read_only)
     versioned = bucket.versioned()
@@ -94,7 +93,7 @@ class _Execution:
         self.marks_taken = self.interrupted = False
 
     def marks(self, watch: Callable[[Progress], bool]) -> None:
-        """Look at each entry again and take its mark: from here on a client sees a miss."""
+        """Check each entry again and delete its mark: from then on a client sees a miss."""
         for number, step in enumerate(self.plan.steps):
             try:
                 self._mark(number, step)
@@ -125,7 +124,7 @@ class _Execution:
         self.marks_taken |= bool(marks)
 
     def rest(self) -> None:
-        """Delete the remaining objects of the entries that `marks` looked at, unless somebody has written there
+        """Delete what else the steps take of the entries that `marks` checked, unless somebody has written there
         since."""
         for number, before in self.taken.items():
             step = self.plan.steps[number]
@@ -146,7 +145,7 @@ class _Execution:
             self.bytes += step.frees
 
     def end(self) -> None:
-        """The closing records."""
+        """Write the closing records. Raises RefusedForSafety."""
         at, identity = time.time(), self.plan.identity
         self.interrupted |= len(self.done) + len(self.refused) < len(self.plan.steps)
         closing = PlanEnded(
@@ -186,12 +185,12 @@ class _Execution:
 
 
 def tag_number(tag: str) -> int:
-    """An object's tag as the journal keeps it, in the place of an inode."""
+    """An object's tag as a number, which the journal keeps in place of an inode."""
     return int.from_bytes(hashlib.sha256(tag.encode()).digest()[:6])
 
 
 def _in_order(step: Step, objects: Iterable[s3.Object]) -> list[s3.Object]:
-    """What a step takes, marks first, then in the order of its action."""
+    """The objects that a step takes, in the order of `FILES_REMOVED`, which begins with the mark."""
     order = plans.FILES_REMOVED.get(step.action, plans.FILES_REMOVED[Action.SLIM])
     rank = {part: number for number, parts in enumerate(order) for part in _bits(parts)}
     return sorted((each for each in objects if _goes(step, each)), key=lambda each: rank.get(_part(each), len(order)))

@@ -32,14 +32,14 @@ class S3CopyTarget:
         return self._bucket.url
 
     def make(self) -> None:
-        """See CopyTarget: a bucket is made by its owner."""
+        """See CopyTarget: does nothing, as a bucket is made by its owner."""
 
     def modules(self) -> set[str]:
         """See CopyTarget: one paged listing."""
         return {entry.path for entry in s3.take(self._bucket).snapshot.entries if entry.parts & Part.DONE}
 
     def file(self, entry: str, name: str) -> StoredFile | None:
-        """See CopyTarget. One request per entry lists what it holds."""
+        """See CopyTarget. One listing per entry serves all its files; asking for the mark lists the entry again."""
         if name == filenames.DONE or entry not in self._objects:
             _, objects = s3.look_again(self._bucket, entry)
             self._objects[entry] = {each.key.rpartition("/")[2]: each for each in objects}
@@ -50,7 +50,7 @@ class S3CopyTarget:
 
     @contextmanager
     def writer(self, entry: str) -> Iterator[S3EntryWriter]:
-        """See CopyTarget. S3 knows no lock that the SDK's clients would respect: an entry with one is left alone."""
+        """See CopyTarget. S3 has no lock that the SDK's clients would respect; an entry with a lock file is refused."""
         _, objects = s3.look_again(self._bucket, entry)
         names = {each.key.rpartition("/")[2] for each in objects}
         if any(PARTS.get(name, 0) & Part.LOCK for name in names):
@@ -58,11 +58,11 @@ class S3CopyTarget:
         yield S3EntryWriter(self._bucket, f"{self._bucket.prefix}{entry}", names)
 
     def free(self) -> int | None:
-        """A bucket has no end."""
+        """See CopyTarget: a bucket has no limit."""
         return None
 
     def shared(self) -> str | None:
-        """Always: anybody with the rights may write."""
+        """See CopyTarget: always shared, as anybody with the rights may write."""
         return s3.WHY_SHARED
 
 
@@ -77,7 +77,7 @@ class S3EntryWriter:
         return set(self._names)
 
     def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
-        """See EntryWriter: in parts where it is large; the client checks what arrived against a checksum."""
+        """See EntryWriter: uploads a large file in parts; checksums guard the transfer."""
         body = _Reader(chunks)
         with s3.explained(self._bucket):
             self._bucket.client.upload_fileobj(cast("IO[bytes]", body), self._bucket.name, f"{self._prefix}/{name}")
@@ -94,7 +94,7 @@ class S3EntryWriter:
 
 
 class _Reader(io.RawIOBase):
-    """Chunks as a file that can only be read forward; `count` bytes went by."""
+    """Chunks as a file that can only be read forward; `count`: bytes that were read from it."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks, self._rest, self.count = iter(chunks), b"", 0
