@@ -1,4 +1,4 @@
-"""Orders the files of an entry that are brought back: its mark comes last, and only to the artifact it belongs to."""
+"""Brings the files of an entry back in a safe order: the mark last, and only beside the artifact it belongs to."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ Kept = list[tuple[str, NotDone]]
 def bring_back(
     moves: Sequence[Move], one: Callable[[Move], NotDone | bool], kept: Kept, *, is_compiled_again: bool
 ) -> int:
-    """Bring files of one entry back, each by `one`; its mark stays where one of the others did: what lies there then
-    is not the artifact that it was made for. `is_compiled_again`: such an artifact was seen there before; what went
-    with the old one, its failure log too, stays then.
+    """Bring back the files of one entry, each by `one`, the mark last. Returns how many came back.
 
-    `one` returns True when it did, False when there was nothing to do, else why the file stays, which goes to `kept`.
-    Returns how many files came back.
+    If another file stays in the trash, so does the mark: the entry would not hold the artifact that it was made for.
+    `is_compiled_again`: the entry has a new artifact; what belongs to the old one, its failure log too, then stays.
+
+    `one` returns True if it brought a file back, False if there was nothing to do, else why the file stays, which is
+    added to `kept`.
     """
     before, restored = len(kept), 0
     for move in sorted(moves, key=attrgetter("is_of_mark")):

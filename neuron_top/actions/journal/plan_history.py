@@ -34,7 +34,7 @@ class HistoryState(StrEnum):
     RESTORED = "restored"
     PURGED = "purged"
     FOUND = "found"
-    """The journal does not know it; what it took lies in the trash."""
+    """Unknown to the journal, but what it took lies in the trash."""
 
 
 UNDOABLE = frozenset({HistoryState.DONE, HistoryState.INTERRUPTED, HistoryState.FOUND})
@@ -47,7 +47,7 @@ class PlanHistory:
     def __init__(self, begun: PlanBegun, *, found: bool = False) -> None:
         self.begun, self.found = begun, found
         self.since = begun.at
-        """When its first attempt began; `begun` is the newest."""
+        """When its first attempt began; `begun` is the record of the newest."""
         self.attempts = 0
         self.moves: list[Move] = []
         self.lying: frozenset[str] | None = None
@@ -80,13 +80,13 @@ class PlanHistory:
 
     @property
     def taken(self) -> int:
-        """Bytes that the plan took away in all its attempts. Of an attempt that was cut short, and of which something
-        came back since, up to a batch too many may be counted."""
+        """Bytes that the plan took away in all its attempts. If an attempt was cut short and part of it was restored
+        since, the bytes of up to one batch too many are counted."""
         return _bytes(self._intended) if self.restored or self.apart else self.bytes_in_trash
 
     @property
     def bytes_in_trash(self) -> int:
-        """Bytes of it that lie in the trash now."""
+        """Bytes of the plan that lie in the trash now."""
         return _bytes(self.in_trash)
 
     @property
@@ -98,8 +98,8 @@ class PlanHistory:
 
     @property
     def is_told_by_journal(self) -> bool:
-        """Whether the journal alone says what lies in the trash: one attempt that came to its end, and nothing of it
-        was brought back or deleted."""
+        """Whether the journal alone says what lies in the trash: there was one attempt, it came to its end, and nothing
+        of it was restored or deleted since."""
         ended = self.ended is not None and not self.ended.interrupted
         return ended and self.attempts == 1 and self.restored is None and self.apart is None
 
@@ -111,7 +111,7 @@ class PlanHistory:
 
     @property
     def is_over(self) -> bool:
-        """Nothing that it took away lies in the trash: carried out once more, the same plan begins anew."""
+        """Whether nothing that it took lies in the trash: if executed again, the same plan begins a new history."""
         return self.state in (HistoryState.PURGED, HistoryState.RESTORED)
 
     @property
@@ -130,7 +130,7 @@ class PlanHistory:
 
 
 def _bytes(moves: Iterable[Move]) -> int:
-    """A file that two attempts meant to take counts once."""
+    """Sum of the bytes; a file that two attempts meant to take counts once."""
     return sum({move.path: move.frees for move in moves}.values())
 
 

@@ -1,9 +1,8 @@
 """Deletes for ever what lies in a folder of the trash, and measures what became free. Nothing can undo it.
 
-Folders are opened relative to their parents and links are removed, never followed, so nothing outside can be reached;
-a tree of any depth takes few open folders (`neuron_top.folders`). An entry costs `rm -rf` an unlink per file and little
-else; what we add is one look at each file for its blocks. Two threads share the entries, because each
-of them often waits for the file system's journal.
+Folders are opened relative to their parents, and links are removed, never followed, so nothing outside can be reached;
+a tree of any depth takes few open folders (`neuron_top.folders`). We do what `rm -rf` does, an unlink per file, and
+also ask for each file's blocks. Two threads share the entries, because each often waits for the file system's journal.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ WORKERS = 2
 
 
 def empty(place: Path) -> Removed:
-    """Delete all that lies below `place`; the folder itself stays. Raises OSError where something can't go."""
+    """Delete all that lies below `place`; the folder itself stays. Raises OSError if something cannot be deleted."""
     handle = os.open(place, FOLDER_FLAGS)
     try:
         removed, folders = remove_files(handle)
@@ -34,7 +33,7 @@ def empty(place: Path) -> Removed:
 
 
 def _shared_out(above: int, name: str) -> Removed:
-    """One folder (of a compiler, in a plan that evicted), its sub-folders dealt out to the threads."""
+    """Delete one folder (a compiler's, after an eviction); the threads share its sub-folders."""
     handle = open_folder(name, above)
     try:
         removed, folders = remove_files(handle)

@@ -44,12 +44,12 @@ class Move(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Below the root, and below the plan's folder in the trash."""
     inode: int
     folder_mtime_ns: int
-    """Modification time of the folder itself (or of the one the file lay in), put back by a restore."""
+    """Modification time of the folder itself (or of the one that the file lay in); a restore sets it again."""
     frees: int
 
     @property
     def entry(self) -> str:
-        """Path below the root of the entry that was taken, or of the one whose file was."""
+        """Path below the root of the entry that was taken, or that a file was taken from."""
         return self.path if self.action in WHOLE_ENTRY else self.path.rpartition("/")[0]
 
     @property
@@ -64,7 +64,7 @@ class Move(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def is_beside_artifact(self) -> bool:
-        """Whether it took what speaks of one artifact only, or of its absence: mark, kernels, wrapped form, log."""
+        """Whether it took a file that belongs to one artifact, or to its absence: mark, kernels, wrapped form, log."""
         return bool(PARTS.get(self.path.rpartition("/")[2], Part.OTHER) & _BESIDE_ARTIFACT)
 
 
@@ -72,7 +72,7 @@ _BESIDE_ARTIFACT = Part.DONE | Part.KERNELS | Part.WRAPPED | Part.LOG
 
 
 class MovesIntended(JournalRecord, frozen=True, kw_only=True):
-    """Written before the renames it names; which of them happened, the disk reports."""
+    """Written before the renames that it names; the disk shows which of them happened."""
 
     moves: tuple[Move, ...]
 
@@ -101,7 +101,7 @@ class PlanRestored(JournalRecord, frozen=True, kw_only=True):
 
 
 class PlanPurged(JournalRecord, frozen=True, kw_only=True):
-    """What a plan took away was deleted; it cannot be undone any more. `freed` was measured."""
+    """What a plan took away was deleted, so it can no longer be undone. `freed` is measured, in bytes."""
 
     freed: int
     files: int
@@ -109,7 +109,7 @@ class PlanPurged(JournalRecord, frozen=True, kw_only=True):
 
 
 class PurgeFailed(JournalRecord, frozen=True, kw_only=True):
-    """What a plan took away could not be deleted, or not all of it; it is set apart, and may be purged again."""
+    """What a plan took away could not be deleted, or not all of it; it was set apart, and can be purged again."""
 
     why: str
 

@@ -31,7 +31,8 @@ TOKEN = "lock.restore"  # noqa: S105 (the name of a file)
 
 
 def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRestored:
-    """Undo the plan that is or begins with `identity`. What exists again at its place stays in the trash, and is said.
+    """Undo the plan whose name is or begins with `identity`. A file whose place is taken again stays in the trash, and
+    is reported.
 
     Raises NothingToShow for an unknown plan, RefusedForSafety for one that was purged and in read-only mode.
     """
@@ -61,14 +62,15 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
 
 
 def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
-    """(how many moves were undone, what stays). Raises RefusedForSafety before anything was done."""
+    """(how many moves were undone, what stays). Raises RefusedForSafety if the trash cannot be used; nothing was done
+    then."""
     plan, restored, kept = history.begun.plan, 0, Kept()
     token, taken = trash.folder / plan / TOKEN, frozenset(move.inode for move in history.moves if move.is_of_artifact)
     with contextlib.ExitStack() as stack:
         try:
             root = stack.enter_context(contextlib.closing(OpenRoot(trash.root)))
             trashed_files = stack.enter_context(contextlib.closing(trash.opened(plan)))
-            # It names us, and it takes the room on a full disk that the closing record needs when it is gone.
+            # The token names us as owner of the locks; removing it makes room for the closing record on a full disk.
             stack.callback(trashed_files.remove, TOKEN)
             trashed_files.write(TOKEN, msgspec.json.encode(lock_owner.current()))
             moves = _moves(history, trash)
@@ -80,7 +82,7 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
                 "it writable, and restore again"
             ) from None
         for entry, of_entry in groupby(moves, key=attrgetter("entry")):
-            # What a plan that was gone on with intended twice went once.
+            # Both attempts of a resumed plan may have intended a move; it happened once.
             there = {move.path: move for move in of_entry if os.path.lexists(trash.folder / plan / move.path)}
             if there:
                 restored += _entry_back(root, trashed_files, entry, tuple(there.values()), token, kept, taken)
@@ -88,7 +90,7 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
 
 
 def _moves(history: PlanHistory, trash: Trash) -> list[Move]:
-    """What the journal says was taken, the last first; before it, what lies in the trash and is not reported there."""
+    """What was taken, by the journal, the last first; before that, what lies in the trash and the journal lacks."""
     place = trash.folder / history.begun.plan
     journaled = [move for move in reversed(history.moves) if trash_contents.is_sound(move)]
     paths = {move.path for move in journaled}
@@ -106,8 +108,8 @@ def _entry_back(
     kept: Kept,
     taken: Collection[int],
 ) -> int:
-    """Bring one entry back, or the files of it that were taken; returns how many moves were undone. `taken`: inodes of
-    the artifacts that the plan took."""
+    """Bring back one entry, or the files taken from it; returns how many moves were undone. `taken`: inodes of the
+    artifacts that the plan took."""
     first = moves[0]
     try:
         if first.action in WHOLE_ENTRY:
@@ -127,7 +129,7 @@ def _entry_back(
 
 
 def _has_other_artifact(entry: OpenEntry, taken: Collection[int]) -> bool:
-    """Whether an artifact lies there that is none of those that the plan took: one of these may be back already."""
+    """Whether the entry has an artifact that the plan did not take; one that it took may be back already."""
     names = entry.names()
     return any(entry.facts(name).st_ino not in taken for name in filenames.ARTIFACT_NAMES if name in names)
 

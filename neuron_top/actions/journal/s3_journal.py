@@ -1,4 +1,4 @@
-"""The journal of a cache in S3: what a folder's trash holds, but kept in the state folder of whoever acts."""
+"""The journal of a cache in S3. It is like that in a folder's trash, but lies in the state folder of whoever acts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neuron_top.errors import RefusedForSafety
 
 
 class BucketJournal(Trash):
-    """The journal of one bucket or prefix. What goes is kept by the bucket itself, where it keeps versions."""
+    """The journal of one bucket or prefix. The bucket itself keeps what is deleted, if it keeps versions."""
 
     def __init__(self, url: str, state: Path) -> None:
         super().__init__(state)
@@ -28,13 +28,13 @@ class BucketJournal(Trash):
             raise RefusedForSafety(f"the journal {self.folder} cannot be made: {problem.strerror}") from None
 
     def check_there(self) -> None:
-        """See Trash: the journal of a bucket is here, wherever that is."""
+        """See Trash: nothing to check, as the journal does not lie beside the cache."""
 
     def _make_room(self) -> None:
-        """A bucket is never full, and the state folder is not ours to manage."""
+        """See Trash: does nothing. A bucket is never full, and the state folder has no reserve."""
 
     def _lying(self, history: PlanHistory) -> frozenset[str] | None:
-        """What the last undo could not bring back. What an attempt took that was cut short, the journal says."""
+        """See Trash: what the last undo could not bring back. None before an undo, when the journal says what went."""
         return frozenset(path for path, _ in history.restored.kept) if history.restored else None
 
     def holds(self, history: PlanHistory) -> bool:

@@ -1,4 +1,4 @@
-"""Undo in a versioned bucket: the delete markers that a plan left are taken away, the entries' marks last."""
+"""Undo in a versioned bucket: removes the delete markers that a plan left, those of the entries' marks last."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from neuron_top.cache.model import filenames
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety
 
 _CLOCKS_SECONDS = 300.0
-"""How far the service's clock may be from ours."""
+"""How far the service's clock may differ from ours."""
 
 
 def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only: bool = False) -> PlanRestored:
-    """Undo a plan. What exists again, with other content, stays as it is, and is said.
+    """Undo a plan. An object that exists again with other content stays as it is, and is reported.
 
     Raises NothingToShow for an unknown plan, RefusedForSafety without versions or in read-only mode.
     """
@@ -55,7 +55,7 @@ def _by_entry(moves: Sequence[Move]) -> dict[str, list[Move]]:
 
 
 class _Versions:
-    """What a bucket keeps of one entry: newest delete markers, and what lies there now. One paged listing."""
+    """What a bucket keeps of one entry: delete markers in force, and the objects there now. One paged listing."""
 
     def __init__(self, bucket: s3.Bucket, entry: str, since: float) -> None:
         self._bucket, self._since = bucket, since
@@ -72,14 +72,14 @@ class _Versions:
                         self._there[version["Key"]] = version["ETag"]
 
     def has_other_artifact(self, moves: Iterable[Move]) -> bool:
-        """Whether an artifact lies there that is none of those that the plan took."""
+        """Whether the entry has an artifact that the plan did not take."""
         taken = {(move.path, move.inode) for move in moves}
         return any(
             (key, tag_number(tag)) not in taken for key, tag in self._there.items() if filenames.is_artifact(key)
         )
 
     def undelete(self, move: Move) -> NotDone | bool:
-        """Bring one object back: True when done, False when it never went, else why not."""
+        """Bring one object back: True if done, False if it was never deleted, else why not."""
         if move.path in self._there:
             same = tag_number(self._there[move.path]) == move.inode
             return False if same else NotDone(NotDoneCode.EXISTS_AGAIN)

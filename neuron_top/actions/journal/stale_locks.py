@@ -1,8 +1,8 @@
-"""Locks that a killed neurontop left in entries: found again through its token, and taken away.
+"""Removes locks that a killed neurontop left in entries, which it finds through the token.
 
-An execution locks an entry by linking its token, a file in the trash that names the process, into it. A token that is
-still there although its process is dead is a killed attempt; the other name of its inode is the lock it held. Whoever
-takes the maintainers' lock next frees it: the SDK's clients would wait for it without end.
+An execution locks an entry by linking its token, a file in the trash that names the process, into it. If a token is
+still there although its process is dead, the attempt was killed, and another name of the token's inode is the lock that
+it held. Whoever takes the maintainers' lock next removes it: the SDK's clients would wait for it without end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOKEN = "lock."  # noqa: S105 (the beginning of a file's name)
 
 
 class TrashFolder(Protocol):
-    """As much of the journal's trash as this module needs."""
+    """The part of `Trash` that this module needs."""
 
     root: Path
     folder: Path
@@ -35,9 +35,9 @@ class TrashFolder(Protocol):
 
 
 def free_locks(trash: TrashFolder, spared: str = "") -> None:
-    """Take away every lock that a dead process left, and its token. Called under the maintainers' lock.
+    """Remove every lock that a dead process left, and its token. Called under the maintainers' lock.
 
-    The plan `spared` is left alone: it is about to be gone on with. What cannot be opened stops nothing else.
+    The plan `spared` is skipped, as it is about to be resumed. A folder that cannot be opened is skipped, too.
     """
     histories: dict[str, PlanHistory] | None = None
     for identity, names in plan_folders(trash.folder).items():
@@ -60,7 +60,8 @@ def _free_lock(root: Path, place: OpenRoot, token: str, history: PlanHistory | N
 
 
 def _is_left(place: OpenRoot, token: str) -> bool:
-    """A token without an owner was cut while it was written, before anything was locked with it."""
+    """Whether a dead process left this token. One that names nobody was cut short while it was written, before anything
+    was locked with it."""
     facts = place.facts(token)
     if not stat.S_ISREG(facts.st_mode):
         return False

@@ -1,9 +1,9 @@
 """The trash of one cache and the journal in it: what was done, when, by whom, and how to undo it.
 
-The trash lies beside the root, on the same file system and outside it (the SDK walks its root for graphs), so every
-step is a rename and costs no space. A line of the journal is written and flushed before the first rename it speaks of;
-after a kill the disk itself says how far a plan came, and where the journal is lost it says what there is
-(`trash_contents`). What the trash holds is opened without following links. Only `actions.execution` and this module
+The trash lies beside the root: outside it, because the SDK walks its root for graphs, but on the same file system, so
+that every step is a rename and costs no space. A line of the journal is written and flushed before the first rename
+that it names. After a kill, the disk shows how far a plan came; if the journal is lost, it shows what was taken
+(`trash_contents`). What lies in the trash is opened without following links. Only `actions.execution` and this module
 remove anything.
 
     <parent of root>/.neurontop-trash-<uid>/<name>-<hash of the root's path>/
@@ -47,19 +47,19 @@ from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
 from neuron_top.folders import Removed
 
 TRASH = f".neurontop-trash-{os.getuid()}"
-"""One per user, as in the trash of desktops: in a folder like /var/tmp nobody can get in another's way."""
+"""One per user, as on desktops, so that users do not get in each other's way in a folder like /var/tmp."""
 RESERVE_BYTES = 4 * 1024**2
-"""Enough for the plan and the journal of some thousand entries; on a small disk a 64th of what is free."""
+"""Enough for the plan and the journal of some thousand entries; at most a 64th of the free space is taken."""
 _LEAST_RESERVE = 16 * 1024
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _LONGEST_LINE = 256 * 1024**2
-"""Many times what the moves of a batch take: a journal that is somebody else's must not fill the memory."""
+"""Bytes; many times what the moves of a batch take. A journal that somebody else wrote must not fill the memory."""
 ADDING = frozenset({Verb.COMPILE, Verb.COPY})
 """Verbs of plans that take nothing away: there is nothing to bring back."""
 
 
 class CannotPurge(RefusedForSafety):
-    """A plan in the trash cannot be deleted, or not all of it; it was set apart, and stops nothing else."""
+    """A plan in the trash cannot be deleted, or not all of it; it was set apart, so that others can be purged."""
 
     exit_code = 1
 
@@ -67,7 +67,7 @@ class CannotPurge(RefusedForSafety):
 class Trash:
     """The trash of one root. Nothing is made on disk before `prepare`.
 
-    `remarks` says what went wrong beside what was asked for, in words.
+    `remarks`: sentences about what went wrong besides what was asked for.
     """
 
     def __init__(self, root: str | Path, folder: str | Path | None = None) -> None:
@@ -119,12 +119,12 @@ class Trash:
         return facts.st_dev
 
     def check_there(self) -> None:
-        """Raises NothingToShow where there is neither a cache nor a trash of one that is gone."""
+        """Raises NothingToShow if there is neither a cache nor the trash of one that is gone."""
         if not self.folder.exists():
             self._device()
 
     def _check_links(self) -> None:
-        """Raises RefusedForSafety where the trash is a link: somebody else chose where that leads."""
+        """Raises RefusedForSafety if the trash is a link: somebody else may have chosen where it leads."""
         for folder in (self.folder.parent, self.folder):
             with contextlib.suppress(OSError):
                 if stat.S_ISLNK(folder.lstat().st_mode):
@@ -148,7 +148,7 @@ class Trash:
         return facts.f_bavail * facts.f_frsize
 
     def _make_room(self) -> None:
-        """Give the reserve back where the disk is full. Called under the maintainers' lock."""
+        """Delete the reserve if the disk is full. Called under the maintainers' lock."""
         with contextlib.suppress(OSError):
             if self._free() < RESERVE_BYTES:
                 (self.folder / "reserve").unlink(missing_ok=True)
@@ -171,7 +171,7 @@ class Trash:
             os.close(handle)
 
     def _maintainers_lock(self) -> int:
-        """Its descriptor; closing that gives the lock back. Raises RefusedForSafety."""
+        """Take the lock; returns its descriptor, and closing that releases it. Raises RefusedForSafety."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             with contextlib.ExitStack() as undo:
@@ -188,14 +188,14 @@ class Trash:
             ) from None
 
     def write(self, *records: AnyRecord) -> None:
-        """Append records and flush them to the disk. Raises RefusedForSafety when they can't be written."""
+        """Append records and flush them to the disk. Raises RefusedForSafety if they cannot be written."""
         data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
         try:
             handle = os.open(self.journal, _APPENDED, 0o600)
             try:
                 size = _file_size(handle)
                 if size and os.pread(handle, 1, size - 1) != b"\n":
-                    data = b"\n" + data  # a line that a crash cut must not swallow this one
+                    data = b"\n" + data  # end a line that a crash cut short
                 if os.write(handle, data) != len(data):
                     os.ftruncate(handle, size)
                     raise OSError(errno.ENOSPC, "the disk is full")
@@ -209,7 +209,7 @@ class Trash:
             ) from None
 
     def keep(self, plan: Plan) -> None:
-        """Keep a plan that is about to be executed, so that it can be gone on with. Raises RefusedForSafety."""
+        """Keep a plan that is about to be executed, so that it can be resumed. Raises RefusedForSafety."""
         place = self.folder / plan.identity
         try:
             place.mkdir(mode=0o700, exist_ok=True)
@@ -217,13 +217,13 @@ class Trash:
                 folder.write(PLAN_FILE, plans.encode(plan, indent=0))
         except OSError as problem:
             with contextlib.suppress(OSError):
-                place.rmdir()  # only where nothing lies in it
+                place.rmdir()  # fails, as it should, if something lies in it
             raise RefusedForSafety(
                 f"nothing was done: the plan cannot be kept in {place} ({problem.strerror}): {way_out(problem)}"
             ) from None
 
     def opened(self, identity: str) -> OpenRoot:
-        """A plan's folder, to reach what lies in it and nothing else. Raises RefusedForSafety for a link, OSError."""
+        """A plan's folder, opened so that nothing else can be reached. Raises RefusedForSafety for a link, OSError."""
         place = self.folder / identity
         problem = _unfit(place)
         if problem:
@@ -231,13 +231,13 @@ class Trash:
         return OpenRoot(place)
 
     def check_writable(self) -> None:
-        """Raises RefusedForSafety where no record can be written, before anything is done that needs one."""
+        """Raises RefusedForSafety if no record can be written: for use before anything that needs one."""
         self.write()
 
     def records(self) -> list[AnyRecord]:
-        """Every record, oldest first; a line that a crash cut, or that is none of ours, is passed over.
+        """Every record, oldest first; a line that a crash cut short, or that is not ours, is skipped.
 
-        Raises RefusedForSafety when the journal is a link, no file, or may not be read.
+        Raises RefusedForSafety if the journal is a link or no file, or may not be read.
         """
         self._check_links()
         found = []
@@ -255,9 +255,9 @@ class Trash:
         return found
 
     def entries(self) -> list[PlanHistory]:
-        """The journal by plan, oldest first; before all, what lies in the trash and is not in it.
+        """The history of each plan, oldest first; before all, plans that lie in the trash and that the journal lacks.
 
-        A plan that is carried out again stands where it was carried out last.
+        A plan that was executed again stands where it was executed last. Raises RefusedForSafety.
         """
         found = self.records()
         known = {record.plan for record in found if isinstance(record, PlanBegun)}
@@ -276,7 +276,7 @@ class Trash:
         return list(histories.values())
 
     def _lying(self, history: PlanHistory) -> frozenset[str] | None:
-        """Paths of what a plan took that lie in the trash; None where the storage cannot say it."""
+        """Paths of what a plan took that lie in the trash; None if the storage cannot tell."""
         return frozenset(self._lying_in(history, trash_contents.plan_folders(self.folder).get(history.begun.plan, ())))
 
     def _lying_in(self, history: PlanHistory, names: Iterable[str]) -> Iterator[str]:
@@ -286,12 +286,12 @@ class Trash:
         return (path for path in sound if any(os.path.lexists(place / path) for place in places))
 
     def holds(self, history: PlanHistory) -> bool:
-        """Whether something that a plan took can be brought back. Plans that were refused in each step took nothing,
-        and what is set apart can only go."""
+        """Whether something that a plan took can be restored. A plan whose steps were all refused took nothing, and
+        what is set apart can only be deleted."""
         return next(self._lying_in(history, [history.begun.plan]), None) is not None
 
     def history_of(self, plan: str) -> PlanHistory:
-        """One plan's part of the journal, by its name or an unambiguous beginning. Raises NothingToShow."""
+        """The history of one plan, by its name or an unambiguous beginning. Raises NothingToShow, RefusedForSafety."""
         histories = self.entries()
         found = [history for history in histories if history.begun.plan.startswith(plan)]
         if len(found) == 1:
@@ -307,7 +307,7 @@ class Trash:
         )
 
     def touched(self) -> dict[str, float]:
-        """Entry → when a plan of ours last took files out of it: such a change is no sign of a client."""
+        """Entry → when a plan last took files out of it: such a change is no sign that a client uses the cache."""
         found: dict[str, float] = {}
         for history in self.entries():
             if history.ended is not None:
@@ -327,7 +327,7 @@ class Trash:
             raise NothingToShow(f"{place / PLAN_FILE} cannot be read ({problem.strerror})") from None
 
     def expired(self, before: float) -> list[PlanHistory]:
-        """Plans whose files lie in the trash since before that time; never one that is being executed."""
+        """Plans whose files have lain in the trash since before that time; never one that is being executed."""
         lying = trash_contents.plan_folders(self.folder)
         return [
             history
@@ -338,16 +338,16 @@ class Trash:
         ]
 
     def trash_bytes(self) -> int:
-        """Bytes that lie in the trash: free once it is purged."""
+        """Bytes in the trash, which become free when it is purged."""
         return sum(history.bytes_in_trash for history in self.expired(float("inf")))
 
     def linked(self) -> Counter[int]:
-        """By inode: how many names in the trash the files have that have several."""
+        """Inode → how many names it has in the trash, for files with several names."""
         names = [name for of_plan in trash_contents.plan_folders(self.folder).values() for name in of_plan]
         return sum((linked_inodes(str(self.folder / name)) for name in names), Counter())
 
     def half_purged(self, history: PlanHistory) -> str:
-        """Why a plan's files cannot be brought back any more although some of it is left; empty when it can."""
+        """Why a plan can no longer be restored although some of its files are left; empty if it can."""
         identity = history.begun.plan
         names = trash_contents.plan_folders(self.folder).get(identity, ())
         if identity in names or not names:
@@ -356,16 +356,16 @@ class Trash:
         return f"plan {identity} was being purged, and not all of it could be deleted{why}: what is left can only go"
 
     def purge(self, history: PlanHistory) -> PlanPurged:
-        """Delete what a plan took away, for ever. The first step makes it impossible to restore half of it.
+        """Delete for good what a plan took away. The plan's folder is renamed first, so that no half is ever restored.
 
-        Called under the maintainers' lock. Raises NothingToShow when there is nothing of it to delete, CannotPurge.
+        Called under the maintainers' lock. Raises NothingToShow if there is nothing of it to delete, CannotPurge.
         """
         identity = history.begun.plan
         if history.purged:
             raise NothingToShow(f"plan {identity} was purged already")
         names = trash_contents.plan_folders(self.folder).get(identity, ())
         if not names:
-            # The rest of a killed purge went when the maintainers' lock was taken.
+            # What a killed purge left was deleted when the maintainers' lock was taken.
             finished = self._finished(identity)
             if finished is None:
                 raise NothingToShow(f"nothing of plan {identity} is in the trash")
@@ -376,7 +376,7 @@ class Trash:
         return self._purged(identity, removed)
 
     def _emptied(self, identity: str, name: str) -> Removed:
-        """Delete all that lies in one folder of a plan; the folder stays, under the name of one being deleted."""
+        """Delete all that lies in one folder of a plan; the folder stays, renamed to `<plan>.purging`."""
         place, going = self.folder / name, self.folder / f"{identity}{GOING}"
         obstacle = _unfit(place) or _mounted(place)
         try:
@@ -390,7 +390,7 @@ class Trash:
         raise self._apart(identity, obstacle)
 
     def _purged(self, identity: str, removed: Removed, finished: PlanPurged | None = None) -> PlanPurged:
-        """Delete the folder itself last: while it exists, a purge that was killed is recognized."""
+        """Record the purge, then delete the folder itself: while it exists, a purge that was killed is recognized."""
         record = PlanPurged(plan=identity, at=time.time(), freed=removed.freed, files=removed.files, user=user_name())
         if finished is None:
             self.write(record)
@@ -405,12 +405,12 @@ class Trash:
         return next((history.purged for history in self.entries() if history.begun.plan == identity), None)
 
     def _apart(self, identity: str, why: str) -> CannotPurge:
-        with contextlib.suppress(RefusedForSafety):  # a full disk is no reason to leave the others
+        with contextlib.suppress(RefusedForSafety):  # a disk too full for the record must not stop other purges
             self.write(PurgeFailed(plan=identity, at=time.time(), why=why))
         return CannotPurge(f"plan {identity} cannot be purged and was set apart: {why}")
 
     def _finish_purges(self) -> None:
-        """Delete what a killed purge left, and say so in the journal: `freed` is what was left by then."""
+        """Delete what a killed purge left, and record that; `freed` then counts only what was left."""
         for identity, names in trash_contents.plan_folders(self.folder).items():
             if f"{identity}{GOING}" in names:
                 try:
@@ -425,13 +425,13 @@ _APPENDED = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def way_out(problem: OSError) -> str:
-    """What to do where the trash cannot be written. Another trash lies on the same disk, so a full one needs room."""
+    """What to do if the trash cannot be written. Another trash would be on the same disk, so a full one needs room."""
     other = "delete something else on its disk first" if problem.errno in _FULL else "name another with --trash"
     return f"purge the trash (neurontop cache purge), or {other}"
 
 
 def _file_size(handle: int) -> int:
-    """Raises OSError for a pipe, a device or a folder in a file's place."""
+    """The size of an open file. Raises OSError for a pipe, a device or a folder in its place."""
     facts = os.fstat(handle)
     if not stat.S_ISREG(facts.st_mode):
         raise OSError("it is not a file")
@@ -439,7 +439,7 @@ def _file_size(handle: int) -> int:
 
 
 def _unfit(place: Path) -> str:
-    """Why the thing at a plan's place cannot be its folder; empty where it is a folder, or where nothing is there."""
+    """Why what lies at `place` cannot be a plan's folder; empty if it is a folder, or if nothing is there."""
     try:
         mode = place.lstat().st_mode
     except OSError:
@@ -457,6 +457,6 @@ def _mounted(place: Path) -> str:
 
 
 def _beside(root: Path) -> Path:
-    """The trash beside a cache: not in it, where the SDK may look for graphs. A compiler's folder lies in one."""
+    """The trash beside a cache, not in it, where the SDK looks for graphs. A root may be a compiler's folder in one."""
     cache = root.parent if root.name.startswith(SDK_COMPILERS) else root
     return cache.parent / TRASH

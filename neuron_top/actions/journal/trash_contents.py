@@ -1,8 +1,8 @@
-"""Reads from the folders of the trash what lies in it: for a journal that was emptied, cut or garbled, or that lacks
-plans.
+"""Finds out from the trash's folders what they hold, in case the journal was emptied, cut or garbled, or lacks plans.
 
-A plan's folder holds what was taken away under the path it had below the root, beside the plan itself. Names come from
-the disk, one at a time and through no link; the saved plan only adds what it says of them, where it can be read.
+A plan's folder holds what was taken away, under the path that it had below the root, and the plan itself. Names are
+read from the disk, one at a time and through no link; the saved plan, if it can be read, only adds what it says of
+them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from neuron_top.folders import FOLDER_FLAGS, freed_by, open_folder
 
 PLAN_FILE = "plan.json"
 GOING, APART = ".purging", ".apart"
-"""Added to the name of a plan's folder while it is deleted, and after that failed."""
+"""Suffix of a plan's folder while it is deleted, and suffix once deleting it has failed."""
 _NAME = re.compile(rf"([0-9a-f]{{10}})({GOING}|{APART})?\Z")
 _PLAN_LIMIT = 1 << 30
 _LARGEST_TIME = (1 << 63) - 1
@@ -42,7 +42,7 @@ _TAKEN_ALONE = functools.reduce(operator.or_, (parts for order in plans.FILES_RE
 
 
 def plan_folders(trash: Path) -> dict[str, list[str]]:
-    """Plan → what the trash holds of it: its folder, or that being deleted, or that set apart."""
+    """Plan → names of its folders in the trash: the plan's own, the one being deleted, the one set apart."""
     found: dict[str, list[str]] = {}
     try:
         with os.scandir(trash) as members:
@@ -55,7 +55,7 @@ def plan_folders(trash: Path) -> dict[str, list[str]]:
 
 
 def lost_histories(trash: Path, root: Path, known: Collection[str]) -> list[PlanHistory]:
-    """Plans that lie in the trash and that the journal does not know, oldest first."""
+    """Histories of plans that lie in the trash and that the journal does not know, oldest first."""
     histories = []
     for identity, names in plan_folders(trash).items():
         if identity not in known:
@@ -65,7 +65,7 @@ def lost_histories(trash: Path, root: Path, known: Collection[str]) -> list[Plan
 
 
 def _lost(trash: Path, root: Path, identity: str, name: str) -> PlanHistory:
-    """Raises OSError for a link, and for what cannot be read."""
+    """The history of one plan, from its folder `name`. Raises OSError for a link, and for what cannot be read."""
     facts = (trash / name).lstat()
     plan = saved_plan(trash / name, root)
     moves = moves_found(trash / name, root, plan)
@@ -89,7 +89,7 @@ def _lost(trash: Path, root: Path, identity: str, name: str) -> PlanHistory:
 
 
 def saved_plan(place: Path, root: Path) -> Plan | None:
-    """The plan in a plan's folder; None when it cannot be read, or is about another root."""
+    """The plan in a plan's folder; None if it cannot be read, or is for another root."""
     with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
         plan = read_plan(place)
         if os.path.realpath(plan.root) == str(root):
@@ -98,7 +98,7 @@ def saved_plan(place: Path, root: Path) -> Plan | None:
 
 
 def read_plan(place: Path) -> Plan:
-    """The one plan in a plan's folder, no link followed. Raises OSError, ValueError, msgspec.MsgspecError."""
+    """The plan in a plan's folder; no link is followed. Raises OSError, ValueError, msgspec.MsgspecError."""
     with contextlib.closing(OpenRoot(place)) as folder:
         found = plans.decode(folder.read(PLAN_FILE, _PLAN_LIMIT))
     if len(found) != 1:
@@ -107,7 +107,7 @@ def read_plan(place: Path) -> Plan:
 
 
 def moves_found(place: Path, root: Path, plan: Plan | None) -> list[Move]:
-    """What lies in a plan's folder, as the journal would have it. Raises OSError for a link, or for no folder."""
+    """What lies in a plan's folder, as moves of the journal. Raises OSError for a link, or for what is no folder."""
     steps = {step.path: (number, step) for number, step in enumerate(plan.steps)} if plan else {}
     found: list[Move] = []
     handle = os.open(place, FOLDER_FLAGS)
@@ -123,7 +123,7 @@ def moves_found(place: Path, root: Path, plan: Plan | None) -> list[Move]:
 
 
 def _neff_files(top: int, steps: Mapping[str, tuple[int, Step]]) -> list[Move]:
-    """Entries of TorchNeuron's cache, which are files: `ab/cd/<key>.neff` below the plan's folder."""
+    """Moves of entries of TorchNeuron's cache, which are files: `ab/cd/<key>.neff` below the plan's folder."""
     moves = []
     for path, facts in _sharded_files(top):
         if NEFF_FILE.match(path) and stat.S_ISREG(facts.st_mode):
@@ -134,7 +134,7 @@ def _neff_files(top: int, steps: Mapping[str, tuple[int, Step]]) -> list[Move]:
 
 
 def _sharded_files(top: int) -> Iterator[tuple[str, os.stat_result]]:
-    """(path, status) of what lies two folders of two letters deep, no link followed."""
+    """(path, status) of what lies in `<two letters>/<two letters>/`; no link is followed."""
     for shard in _shards(top):
         with _opened(shard, top) as outer:
             for below in _shards(outer):
@@ -160,7 +160,7 @@ def _opened(name: str, above: int) -> Iterator[int]:
 
 
 def _work_folders(above: int, holding: Collection[str]) -> list[Move]:
-    """Folders of a sweep, where no plan names them: those that hold something, and no entry of a cache."""
+    """Moves of work folders, for when no plan names them: folders that hold something, but no entry of a cache."""
     found = []
     with os.scandir(above) as members:
         for member in members:
@@ -182,7 +182,7 @@ def _holds_files(name: str, above: int) -> bool:
 
 
 def _entries(above: int, prefix: str, levels: int, steps: Collection[str]) -> Iterator[tuple[str, int]]:
-    """(path below the plan's folder, open folder) of all that was taken away: entries, and what a step names."""
+    """(path below the plan's folder, open folder) of what was taken away: entries, and folders that a step names."""
     with os.scandir(above) as members:
         names = sorted(member.name for member in members if member.is_dir(follow_symlinks=False))
     for name in names:
@@ -201,7 +201,7 @@ def _entries(above: int, prefix: str, levels: int, steps: Collection[str]) -> It
 
 
 def _moves(path: str, folder: int, root: Path, number: int, step: Step | None) -> list[Move]:
-    """The entry as a whole, or each of its files that was taken."""
+    """The move of an entry as a whole, or of each of its files that was taken."""
     facts = os.fstat(folder)
     names = sorted(os.listdir(folder))
     mtime = step.fingerprint.folder_mtime_ns if step else facts.st_mtime_ns
@@ -225,7 +225,8 @@ def _action(entry: Path, names: Collection[str]) -> Action:
 
 
 def is_sound(move: Move) -> bool:
-    """Whether a move of the journal, which is somebody's text, can be undone: a path below, a time that exists."""
+    """Whether a move of the journal, which anybody may have written, can be undone: its path leads below the root, and
+    its time is one that a file can have."""
     parts = move.path.split("/")
     below = not plans.LEADING_OUT.intersection(parts) and "\0" not in move.path and len(parts) <= plans.DEEPEST + 1
     return below and abs(move.folder_mtime_ns) <= _LARGEST_TIME
