@@ -1,9 +1,9 @@
-"""Plans an eviction with what the catalog may not know: access times and links of every entry that would go.
+"""Plans an eviction with what the catalog may not know: access times and hard links of every entry that would go.
 
-The catalog reads an entry again when its folder changed. A client that loads an artifact changes no folder, and who
-makes a hard link of a file changes only the folder that the link lies in. So an entry can have been used later than the
-catalog says, and its files can have other names. Asking again for the entries of a plan, and planning anew until none
-of them differs, gives what a full scan would, for a fraction of its price.
+The catalog reads an entry again when its folder changed. A client that loads an artifact changes no folder, and a new
+hard link to a file changes only the folder that the link lies in. So an entry may have been used later than the catalog
+says, and its files may have other names by now. Looking again at the entries of a plan, and planning anew until none of
+them differs, gives what a full scan would give, at a fraction of its cost.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from neuron_top.cache.scan import scanner
 from neuron_top.cache.use import last_read
 
 ROUNDS = 8
-"""Plans made at most; what is read even after that is refused when its step is carried out."""
+"""How many times a plan is made anew at most. An entry that is read after that is refused when its step is executed."""
 
 
 def plan_with_reads(
     snapshot: Snapshot, entries: Sequence[Entry], root: str, policy: EvictCriteria, context: PlanContext
 ) -> Plan:
-    """`plan_eviction` for `entries` of `snapshot`, none of whose steps was read or linked later than it says.
+    """`plan_eviction` for `entries` of `snapshot`, with the reads and hard links that the disk shows now.
 
-    A bucket, and a mount that keeps no access times, say nothing of reads. Raises ValueError as the planner does.
+    Buckets, and mounts that keep no access times, do not show reads. Raises ValueError as the planner does.
     """
     has_access_times = snapshot.filesystem.access_times is not AccessTimes.NOATIME
     plan = plan_eviction(entries, root, policy, context)
@@ -48,13 +48,13 @@ def plan_with_reads(
 def _differing(
     root: str, entries: Sequence[Entry], steps: Iterable[Step], context: PlanContext, *, has_access_times: bool
 ) -> dict[str, Entry]:
-    """By path: the entries of these steps whose files say something newer, as they say it."""
+    """Path → entry as it is now, for the entries of these steps that were read or linked since."""
     going = {step.path: step for step in steps}
     newer: dict[str, Entry] = {}
     linked: list[Entry] = []
     for entry in entries:
         step = going.get(entry.path)
-        if step is None or entry.is_file:  # a cache of single files is looked at whole for each plan
+        if step is None or entry.is_file:  # a cache of single files is scanned whole for each plan
             continue
         facts = _artifact_facts(f"{root}/{entry.path}", entry)
         if facts is None:
@@ -71,7 +71,7 @@ def _differing(
 
 
 def _artifact_facts(place: str, entry: Entry) -> os.stat_result | None:
-    """The status of an entry's artifact, of its graph where it has none; None where neither is there."""
+    """The status of an entry's artifact, or of its graph if it has none; None if neither is there."""
     artifacts = [name for name in filenames.ARTIFACT_NAMES if PARTS[name] & entry.parts]
     for name in artifacts or filenames.GRAPH_NAMES:
         try:

@@ -36,7 +36,10 @@ class _Matcher(msgspec.Struct, frozen=True):
 
 
 def compiler_filter(specifier: str | None) -> Callable[[str], bool]:
-    """`<2.20` compares as many parts as are given; anything that is no version is a pattern of folder names."""
+    """A test of compiler folders: `<2.20` compares as many parts as it has; what is no version is a pattern of names.
+
+    Raises ValueError for an operator without a version.
+    """
     if not specifier:
         return _Matcher("", (), "*")
     found = _SPECIFIER.match(specifier.strip())

@@ -1,4 +1,4 @@
-"""Plans copies of usable entries that another root lacks. Pure. Locks, failures and half-stored artifacts never go."""
+"""Plans copies of usable entries that another root lacks. Pure. Locks, failures and half-stored artifacts stay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def plan_copy(
     free: int | None,
     refusal: Refusal | None = None,
 ) -> Plan:
-    """Copy the hits of `snapshot` that `there` (paths marked as done in `target`) lacks. ValueError: bad `compiler`."""
+    """Copy the hits of `snapshot` that are not in `there`, the paths of the entries that `target` has with their mark.
+
+    Raises ValueError for a `compiler` that cannot be read.
+    """
     matches, steps, exclusions = compiler_filter(compiler), [], []
     taken: set[str] = set()
     for entry in sorted(snapshot.entries, key=lambda entry: entry.path):
@@ -87,6 +90,6 @@ def _step(entry: Entry) -> Step:
 
 
 def arrival(path: str) -> str:
-    """Where an entry goes: from a hub's local copy without `snapshots/<commit>/`."""
+    """The path of an entry's copy: its own, but without the `snapshots/<commit>/` of a hub's local copy."""
     parts = path.split("/")
     return "/".join(parts[2:]) if parts[0] == "snapshots" and len(parts) > 3 else path

@@ -1,11 +1,12 @@
 """Plans which entries go when space is wanted. Pure.
 
 Candidates go in the order of the published procedure: leftovers and broken entries, old failures, copies that differ
-only in a log path from one that was used later, compiler versions superseded and long unused, then by last use. There
-idle time is divided by the minutes that the compile took, so what took an hour goes after what took seconds.
+only in a log path from one that was used later, long unused entries of superseded compiler versions, then the others.
+Within each class, those go first that were idle longest, where idle time is divided by the minutes that the compile
+took: what took an hour goes after what took seconds.
 
 Entries that are locked, being written, unknown, pinned or used within a day are always skipped, and so are those that
-a running job holds, names or may have used since it started. The rest may go beside a running job: at worst it is
+a running job holds, names or may have used since it started. The rest may go even while a job runs: at worst it is
 compiled again.
 """
 
@@ -35,7 +36,8 @@ from neuron_top.cache.use import is_ahead
 from neuron_top.units import bytes_text, counted, limit_text
 
 BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARKED})
-"""Extracted or half-stored work of somebody: goes only when its state is named, and after a day."""
+"""Extracted graphs and half-stored artifacts, which somebody may need: they go only if their state is named, and after
+a day."""
 
 
 class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,20 +46,20 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: int | None = None
     free_bytes: int | None = None
     older_than: float | None = None
-    """Seconds since the last use; without a known one, since it was written."""
+    """Seconds since the last use, or since the entry was written if no use is known."""
     compiler: str | None = None
     """`<2.20`, `==2.19.8089.0`, or a pattern of folder names (`inductor-*`)."""
     states: frozenset[State] = frozenset()
     modules: tuple[str, ...] = ()
     """Patterns of module names."""
     paths: frozenset[str] = frozenset()
-    """Exactly these entries (`compiler/module`): what was marked by hand."""
+    """Exactly these entries (`compiler/module`), which a person marked."""
     keep_graph: bool = False
     """Artifacts go; graph and flags stay, so that the graph can be compiled again."""
 
     @property
     def empty(self) -> bool:
-        """True when nothing was asked for: that is refused, never taken for everything."""
+        """True if nothing was asked for, which is refused, and never taken to mean everything."""
         return not (
             self.max_bytes is not None
             or self.free_bytes is not None
@@ -69,7 +71,7 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def describe(self) -> str:
-        """The criteria in words, as they are shown and journalled."""
+        """The criteria in words, as they are shown and journaled."""
         parts = [
             f"at most {bytes_text(self.max_bytes)}" if self.max_bytes is not None else "",
             f"{bytes_text(self.free_bytes)} free" if self.free_bytes is not None else "",
@@ -84,7 +86,7 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_eviction(entries: Iterable[Entry], root: str, criteria: EvictCriteria, context: PlanContext) -> Plan:
-    """The plan for one root. Raises ValueError for empty criteria or a compiler specifier that can't be read."""
+    """The plan for one root. Raises ValueError for empty criteria or a compiler specifier that cannot be read."""
     if criteria.empty:
         raise ValueError("specify at least one of a size, an age, a compiler, a state or a module")
     everything = list(entries)
@@ -102,9 +104,9 @@ class _Candidate(msgspec.Struct, gc=False):
     """An entry that may go. There are 50,000 of them: fields are given by position, garbage collection skips them."""
 
     sort_key: float
-    """Where it stands in the order."""
+    """Its place in the order in which candidates go, lowest first."""
     tier: int
-    """Its class."""
+    """Its class, see `eviction_ranking`."""
     entry: Entry
     last_use: float
     last_use_from: UseSource
@@ -114,13 +116,13 @@ class _Candidate(msgspec.Struct, gc=False):
 
 _COMPILER = operator.attrgetter("compiler")
 _TIER = 1e12
-"""Classes lie further apart than any two idle times, seconds."""
+"""Seconds between two classes in `sort_key`: more than any two idle times can differ."""
 
 
 def _candidates(
     everything: list[Entry], criteria: EvictCriteria, context: PlanContext
 ) -> tuple[list[_Candidate], list[Exclusion]]:
-    """(what may go, in order; what stays although the criteria name it). Written for 50,000 entries at a time."""
+    """(what may go, in order; what stays although the criteria fit). Written to be fast for 50,000 entries."""
     matches = compiler_filter(criteria.compiler)
     compilers = set(filter(matches, set(map(_COMPILER, everything))))
     pinned, named, now = _any_of(context.pins), _any_of(criteria.modules), context.now
@@ -150,10 +152,10 @@ def _candidates(
             fast_path
             and idle >= protect
             and entry.state is hit
-            and now - entry.changed_at >= protect  # negative, and so not, where it is dated ahead
+            and now - entry.changed_at >= protect  # false if it is dated ahead: the difference is negative
             and not entry.problems
         ):
-            obstacle = None  # as `_obstacle` would say, for what most entries are
+            obstacle = None  # what `_obstacle` would return; most entries are of this kind
         else:
             obstacle = _obstacle(entry, criteria, context)
             if obstacle is None and idle < protect:
@@ -170,12 +172,12 @@ def _candidates(
 
 
 def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
-    """One matcher for all patterns; None when there are none."""
+    """One matcher for all patterns; None if there are none."""
     return re.compile("|".join(map(fnmatch.translate, patterns))).match if patterns else None
 
 
 def _emptied(everything: list[Entry], going: list[_Candidate], staying: list[Entry]) -> tuple[str, ...]:
-    """Compiler folders that lose all their entries; of those `going`, some turned out to be `staying`."""
+    """Compiler folders that lose all their entries: those of `going`, of which `staying` are excluded after all."""
     left = Counter(map(_COMPILER, everything))
     left.subtract(Counter([candidate.entry.compiler for candidate in going]))
     left.update(map(_COMPILER, staying))
@@ -229,13 +231,13 @@ _ARTIFACT_PARTS = functools.reduce(operator.or_, FILES_REMOVED[Action.SLIM])
 
 
 class _BytesWanted(NamedTuple):
-    """Bytes that are to leave the cache, and those that are to become free on its disk; 0 where that is not asked."""
+    """Bytes to remove from the cache, and bytes to free on its disk; 0 if that is not asked for."""
 
     leave: int
     free: int
 
     def is_reached(self, left: int, freed: int) -> bool:
-        """Whether this much is enough; the two differ by files that have names outside the cache."""
+        """Whether these bytes are enough. They differ if files have names outside the cache."""
         return left >= self.leave and freed >= self.free
 
 
@@ -246,7 +248,7 @@ def _until_goal(
     wanted: _BytesWanted | None,
     context: PlanContext,
 ) -> tuple[list[Step], Goal | None, list[Entry]]:
-    """(steps, how far they miss the goal, entries that would help no goal)."""
+    """(steps, the goal if they miss it, entries that were left out because they would free nothing)."""
     tally = FreedBytes(everything, context.trashed)
     action, keep_graph, now = (Action.SLIM if criteria.keep_graph else Action.EVICT), criteria.keep_graph, context.now
     steps: list[Step] = []
@@ -256,7 +258,7 @@ def _until_goal(
         if wanted is not None and wanted.is_reached(left, freed):
             break
         entry = candidate.entry
-        if not (keep_graph or entry.links):  # most entries: nothing else is made for them
+        if not (keep_graph or entry.links):  # a short cut for most entries
             frees = leaves = entry.allocated
             steps.append(_step(action, candidate, frees, now))
         else:
@@ -293,7 +295,7 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
 
 
 def _bytes_wanted(criteria: EvictCriteria, context: PlanContext) -> _BytesWanted | None:
-    """None where neither a size nor free space is asked for."""
+    """How much must go to reach the goal; None if neither a size nor free space is asked for."""
     if criteria.max_bytes is None and criteria.free_bytes is None:
         return None
     size = context.before.size - criteria.max_bytes if criteria.max_bytes is not None else 0
@@ -302,7 +304,7 @@ def _bytes_wanted(criteria: EvictCriteria, context: PlanContext) -> _BytesWanted
 
 
 def _met(criteria: EvictCriteria, context: PlanContext) -> Goal:
-    """The goal, which the cache meets as it is."""
+    """The goal as one that the cache meets already."""
     return Goal(
         GoalCode.MET,
         size=context.before.size if criteria.max_bytes is not None else None,

@@ -13,21 +13,21 @@ from neuron_top.cache.model.entry import Entry, compiler_version
 from neuron_top.cache.model.states import FAILURES, HITS, State
 
 SUPERSEDED_DAYS = 30
-"""An older compiler's entry that was unused for so long goes before newer ones."""
+"""An entry of an older compiler that was unused for this long goes before those of the newest."""
 _LONG = SUPERSEDED_DAYS * DAY
 _COMPILER, _MODULE = operator.attrgetter("compiler"), operator.attrgetter("module")
 _GRAPH = operator.itemgetter(slice(-9))
 """The graph's part of a module name: `+` and eight digits for the flags follow."""
 _HIT = State.HIT
-"""Taken from the class once: there every look at a member costs as much as the rest of a comparison."""
+"""Looked up once: getting a member from an enum class costs as much as the rest of a comparison."""
 _LOG_PATH = re.compile(r"--logfile=[^\s\"]*")
 LEFTOVER, USELESS, FAILED, COPY, SUPERSEDED, USED = range(6)
-"""The classes of the published procedure: what may go first comes first."""
+"""The classes of the published procedure, in the order in which they go."""
 
 
 class EvictionRanking:
-    """The class of each candidate. `everything` is the whole root, for comparison; `last_use`: seconds since the
-    epoch."""
+    """Finds the class of each candidate. `everything`: all entries of the root, for comparison; `last_use` returns
+    seconds since the epoch."""
 
     def __init__(self, everything: list[Entry], last_use: Callable[[Entry], float]) -> None:
         sample = dict(zip(map(_COMPILER, everything), everything, strict=True))
@@ -70,8 +70,8 @@ _CODES = {
 
 
 def _copies(everything: list[Entry], last_use: Callable[[Entry], float]) -> set[str]:
-    """Paths of usable entries that another one, used later, differs from only by a log path in the flags: of several
-    the one that was used last is the one that jobs ask for. Most graphs occur once."""
+    """Paths of usable entries of which another one, used later, differs only by a log path in the flags. Jobs ask for
+    the one that was used last. Most graphs occur only once."""
     names = list(map(_GRAPH, map(_MODULE, everything)))
     if len(set(names)) == len(names):
         return set()

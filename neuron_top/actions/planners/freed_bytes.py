@@ -1,4 +1,4 @@
-"""Works out what becomes free when entries go in the order of a plan: a file with several names, with its last one."""
+"""Computes what becomes free as a plan's entries go, in order: a file with several names is freed with the last one."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ class Going(NamedTuple):
     frees: int
     """Free once the trash is purged."""
     stays: int = 0
-    """Not free then: the files have names outside the cache, too."""
+    """Not free even then, because the files have names outside the cache."""
     links: int = 0
-    """Names that go without their file's inode becoming free."""
+    """Names that go without freeing their inode."""
 
 
 NOTHING = Going(0)
 
 
 class FreedBytes:
-    """Adds up what the entries of one cache take with them. `trashed`: names by inode that lie in its trash."""
+    """Keeps track of the files' names as entries of one cache go. `trashed`: inode → names in its trash."""
 
     def __init__(self, everything: Iterable[Entry], trashed: Mapping[int, int]) -> None:
         self._names: Counter[int] = Counter()
-        """By inode: names in the cache that no step has taken."""
+        """Inode → names in the cache that no step has taken yet."""
         self._outside: dict[int, int] = {}
+        """Inode → names outside the cache and its trash."""
         for entry in everything:
             for link in entry.links:
                 self._names[link.inode] += link.here
@@ -38,7 +39,7 @@ class FreedBytes:
             self._outside[inode] -= count
 
     def preview(self, entry: Entry, *, keep_graph: bool = False) -> Going:
-        """What goes with `entry` after all that was taken before it."""
+        """What would go with `entry` now, after the entries that were taken before it."""
         frees = entry.allocated - (entry.kept if keep_graph else 0)
         stays = links = 0
         for link in entry.links:
@@ -52,7 +53,7 @@ class FreedBytes:
         return Going(max(0, frees), stays, links)
 
     def take(self, entry: Entry, *, keep_graph: bool = False) -> Going:
-        """As `preview`, and the entry counts as taken."""
+        """As `preview`; the entry then counts as taken."""
         going = self.preview(entry, keep_graph=keep_graph)
         for link in entry.links:
             if not (keep_graph and link.kept):

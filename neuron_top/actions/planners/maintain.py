@@ -1,4 +1,4 @@
-"""The standing policy of the settings: its criteria in the order in which they apply, and the plans they make."""
+"""The policy in the settings: its criteria in the order in which they apply, and the plans that follow from them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
 
 NEVER = frozenset(BY_NAME_ONLY)
-"""States that may be somebody's work: a person can evict them by name, a timer never does."""
+"""States of entries that somebody may need: a person can evict them by name, but a timer never does."""
 
 
 def criteria_of(settings: Settings) -> list[EvictCriteria]:
-    """Classes, then age, then size and free space; empty when nothing is set. UsageError: unknown state."""
+    """Criteria by state, then by age, then by size and free space; empty if nothing is set.
+
+    Raises UsageError for an unknown state.
+    """
     criteria = []
     try:
         states = states_named(settings.cache_states) - NEVER
@@ -42,7 +45,7 @@ def criteria_of(settings: Settings) -> list[EvictCriteria]:
 
 
 def foreseen_plans(criteria: Iterable[EvictCriteria], snapshot: Snapshot, context: PlanContext) -> list[Plan]:
-    """The plans of a run that meets the cache as `snapshot` has it: each without what those before it take."""
+    """The plans that maintenance would make now of `snapshot`, each without what those before it take."""
     plans = []
     entries = list(snapshot.entries)
     for each in criteria:
@@ -56,7 +59,7 @@ def foreseen_plans(criteria: Iterable[EvictCriteria], snapshot: Snapshot, contex
 
 
 def _after(plan: Plan, context: PlanContext) -> PlanContext:
-    """The snapshot as it would be after `plan`: a smaller cache on a disk as full as before, as its trash is not yet
-    purged."""
+    """The context as it would be after `plan`: a smaller cache on a disk as full as before, because the trash is not
+    purged yet."""
     before = msgspec.structs.replace(plan.after, free=plan.before.free, free_inodes=plan.before.free_inodes)
     return msgspec.structs.replace(context, before=before, trash_bytes=context.trash_bytes + plan.frees)

@@ -1,4 +1,4 @@
-"""What all planners share: a step from an entry, a plan from its steps."""
+"""What planners share: a step from an entry, a plan from its steps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def step_of(
     proof: str = "",
     risk: Risk | None = None,
 ) -> Step:
-    """A step on `entry` that takes so much away."""
+    """A step on `entry`. `going`: what it takes away."""
     last_use, known_from = context.last_use(entry)
     seconds, known_by = context.rebuild(entry) if action in LOSES_ARTIFACT else (None, RebuildSource.UNKNOWN)
     return Step(
@@ -80,7 +80,7 @@ def build_plan(
     goal: Goal | None = None,
     emptied: tuple[str, ...] = (),
 ) -> Plan:
-    """The plan, with its totals after and its name."""
+    """The plan of these steps, with its identity and the totals after it."""
     skipped = tuple(exclusions)
     return Plan(
         identity=identity_of(verb, root, context.now, steps, policy, skipped),
@@ -102,7 +102,7 @@ def build_plan(
 def _after(before: Totals, steps: Sequence[Step]) -> Totals:
     files, freed = sum(map(_FILES, steps)), sum(map(_FREES, steps))
     whole = list(map(_ACTION, steps)).count(_WHOLE_ENTRY)
-    # An entry of TorchNeuron's is a file, and all of a cache are alike.
+    # An entry of TorchNeuron's cache is a file, with no folder to free; all entries of a cache are alike.
     folders = 0 if steps and is_neff_path(steps[0].path) else whole
     inodes = files - sum(map(_LINKS, steps)) + folders
     return Totals(

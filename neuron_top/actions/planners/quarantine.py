@@ -17,7 +17,7 @@ from neuron_top.cache.model.states import BROKEN, LOCKED
 def plan_quarantine(
     entries: Iterable[Entry], root: str, context: PlanContext, found: Mapping[str, str] | None = None
 ) -> Plan:
-    """Move aside what the cheap test calls broken, and the entries that a full verification `found` (path → what)."""
+    """Move aside what the cheap test calls broken, and what a full verification `found` (path → what is wrong)."""
     steps: list[Step] = []
     exclusions: list[Exclusion] = []
     freed = FreedBytes(wanted := sorted(entries, key=lambda entry: entry.path), context.trashed)

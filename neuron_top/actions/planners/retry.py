@@ -1,8 +1,8 @@
 """Plans which cached failures are compiled again, now or on the next run. Pure.
 
 On the next run: the failure mark is moved aside under the entry's lock, which turns the entry into an extracted graph.
-Now: the graph is compiled here, by the compiler that its folder names (`execution.compile_now`). What the compiler
-itself rejected fails again: it is explained, and taken only on request.
+Now: the graph is compiled here, by the compiler that its folder names (`execution.compile_now`). A graph that the
+compiler itself rejected will fail again: it is skipped with an explanation, unless it is asked for.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def plan_retry(
     deterministic: bool = False,
     compilers: Collection[str] | None = None,
 ) -> Plan:
-    """Try the failures among `entries` again; those that are bound to come again only when `deterministic`.
+    """Try the failures among `entries` again; those that are bound to fail again only if `deterministic`.
 
-    `compilers` are the compiler folders that can be compiled for here and now; None = on the next run.
+    `compilers`: the compiler folders that this machine can compile for, to compile now; None: on the next run.
     """
     steps: list[Step] = []
     exclusions: list[Exclusion] = []
@@ -52,14 +52,14 @@ def plan_retry(
 
 
 def for_memory(plan: Plan) -> bool:
-    """Whether one of the failures is of a compiler that was killed for memory."""
+    """Whether the compiler was killed for lack of memory in one of the failures."""
     return any(step.failure is FailureClass.MEMORY for step in plan.steps)
 
 
 def _obstacle(
     entry: Entry, context: PlanContext, compilers: Collection[str] | None, *, deterministic: bool
 ) -> Reason | None:
-    """Why a failure is not tried again; None where it is, and for an entry that did not fail."""
+    """Why a failure is not tried again; None if it is, and for an entry that did not fail."""
     if entry.state is State.RETRYING:
         return Reason(ReasonCode.RETRYING)
     if entry.state not in FAILURES:

@@ -1,7 +1,7 @@
 """Finds the work folders that dead compiles left outside the cache, and plans which of them may go.
 
-A folder goes when it lies where compilers work, belongs to us, did not change for a day, and no process names it, works
-in it or has a file of it open. Each parent folder is a plan of its own, because its trash lies beside it.
+A folder goes if it lies where compilers work, belongs to us, did not change for a day, and no process names it, works
+in it or has a file of it open. Each parent folder has a plan of its own, because its trash lies beside it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class WorkFolder(msgspec.Struct, frozen=True, kw_only=True):
     mtime_ns: int
     owner: int
     busy: str | None
-    """Why somebody seems to work in it; None = nobody was seen."""
+    """Why it seems to be in use; None: nobody was seen."""
 
 
 def find_work_folders() -> list[WorkFolder]:
@@ -62,7 +62,7 @@ def find_work_folders() -> list[WorkFolder]:
 
 
 def plan_sweeps(found: Iterable[WorkFolder], context: PlanContext, user: int) -> list[Plan]:
-    """One plan per parent folder. `context` is the cache's: its clock, protection, read-only mode count here too."""
+    """One plan per parent folder. `context` is the cache's: its clock, protection and read-only mode apply here."""
     parents: dict[str, list[WorkFolder]] = {}
     for folder in found:
         parents.setdefault(str(Path(folder.path).parent), []).append(folder)
@@ -132,7 +132,7 @@ def _obstacle(folder: WorkFolder, context: PlanContext, user: int) -> Reason | N
 
 
 def why_busy(path: str, since: float) -> str:
-    """Why the work folder at `path` must stay after all, asked again right before it goes; empty when it may go."""
+    """Why the work folder at `path` must stay after all, for a check right before it goes; empty if it may go."""
     if path not in {known.path for known in work_dirs.find(processes.read_processes())}:
         return "no compiler works in such a place"
     newest = measure(path).newest

@@ -1,4 +1,4 @@
-"""Plans which locks may go: only those whose holder is proved dead, each with the proof. Pure."""
+"""Plans which locks may go: by default only those whose holder is proved dead, each with the proof. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from neuron_top.cache.model.states import Holder
 
 
 def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, force: bool = False) -> Plan:
-    """Remove the locks among `entries`. `force` takes those without proof of life too, with a warning each.
-
-    A lock whose holder is proved alive stays, whatever is asked for.
+    """Remove the locks of `entries` whose holder is proved dead. `force` also takes, each with a warning, those about
+    whose holder nothing is proved; a lock whose holder is proved alive always stays.
     """
     steps: list[Step] = []
     exclusions: list[Exclusion] = []
