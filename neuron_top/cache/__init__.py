@@ -1,1 +1,1 @@
-"""Reads compile caches without leaving a trace. Nothing is changed but locks, by `locks.protocol`."""
+"""Reads compile caches without changing even access times. Only `locks.protocol` changes anything: locks."""

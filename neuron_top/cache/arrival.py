@@ -1,8 +1,8 @@
-"""Entries that are copied or fetched: which files, in which order, and whether what arrived is what was published.
+"""Copied or fetched entries: which files they have, in which order, and whether what arrived is what was published.
 
-An entry's record (`model.stats.json`) names the digests of its artifact; without a record only the header and length of
-a NEFF and the hash of the flags can be checked. The mark `model.done` is written last, when all files have arrived and
-were found good.
+An entry's record (`model.stats.json`) has the digests of its artifact; without a record only the header and length of a
+NEFF and the hash of the flags can be checked. The mark `model.done` is written last, once all files have arrived and
+passed these checks.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ ORDER = (
     *filenames.GRAPH_NAMES, filenames.DESCRIPTION, *filenames.FLAGS_NAMES, filenames.STATS, filenames.NEFF,
     filenames.INDUCTOR_KERNELS, filenames.INDUCTOR_ARTIFACT, filenames.WRAPPED_NEFF,
 )  # fmt: skip
-"""What travels, in this order; `model.done` follows when all has arrived."""
+"""The files that are copied, in this order; `model.done` follows when all have arrived."""
 SMALL = 1 << 20
-"""Bytes of flags and records that are read; more is none of ours."""
+"""Most bytes that are read of flags and records; larger ones are not ours."""
 
 Read = Callable[[str, int], bytes]
-"""The beginning of a file that arrived, by its name."""
+"""(name, limit) → the first `limit` bytes of a file that arrived."""
 
 
 def arrival_problem(module: str, written: Mapping[str, FileFacts], read: Read, keys: Keys | None = None) -> str:
-    """What is wrong with an entry's files; "" where they are what their names and their record say.
+    """What is wrong with an entry's files; "" if they are what their names and their record say.
 
-    `keys`: those in force here, which must not call the record's signature wrong.
+    `keys`: the keys in force here; the record's signature must not be wrong by them.
     """
     if not any(name in written for name in filenames.ARTIFACT_NAMES):
         return "its artifact is gone"
@@ -49,7 +49,7 @@ def arrival_problem(module: str, written: Mapping[str, FileFacts], read: Read, k
 
 
 def _record(data: bytes) -> Stats | None:
-    """None for what was not written by neuron-top; whoever loads an artifact by its record finds out."""
+    """None for a record that neuron-top did not write; a job that needs the record will refuse the artifact."""
     try:
         return stats_decoder.decode(data)
     except MALFORMED:

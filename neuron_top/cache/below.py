@@ -1,7 +1,7 @@
-"""Finds caches below a folder that is none itself: one per rank, user or model. Looks only, and not deep.
+"""Finds caches below a folder that is not a cache itself: one per rank, user or model. Reads only, and not deep.
 
-People name the folder that holds them: `NEURON_COMPILE_CACHE_URL` of each rank below one path, a shared folder with
-one cache per team, a model's folder with its cache in it.
+People often name the folder that holds the caches: one with the `NEURON_COMPILE_CACHE_URL` of each rank, a shared one
+with a cache per team, or a model's with its cache in it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from neuron_top.cache.model.filenames import SDK_COMPILERS
 from neuron_top.natural_order import natural_key
 
 _OURS = ".neurontop-"
-"""How trashes are called: what lies there is no cache."""
+"""How the names of trashes begin; what lies in them is no cache."""
 _LEVELS = 3
 _FOLDERS = 256
-"""How many folders are looked into before the search ends."""
+"""Most folders that are searched."""
 
 
 def caches_below(root: str, most: int) -> list[str]:
-    """Paths of at most so many caches below `root`, the nearest first; one inside another is not named."""
+    """Paths of at most `most` caches below `root`, the nearest first; a cache inside another is left out."""
     found: list[str] = []
     level, left = [root], _FOLDERS
     for _ in range(_LEVELS):

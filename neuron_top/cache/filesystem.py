@@ -29,7 +29,7 @@ _HOST_PID_NAMESPACE = "pid:[4026531836]"
 
 
 class AccessTimes(StrEnum):
-    """Whether a mount keeps when a file was last read."""
+    """Whether, and how exactly, a mount keeps when a file was last read."""
 
     RELATIME = "relatime"
     """To the day."""
@@ -38,7 +38,7 @@ class AccessTimes(StrEnum):
 
 
 class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
-    """One mount as it concerns a cache."""
+    """What matters to a cache about the mount that it lies on."""
 
     kind: str | None = None
     """`ext4`, `xfs`, `nfs4`, `tmpfs`…; None when it could not be determined."""
@@ -75,9 +75,10 @@ def describe(path: str, proc: str = "/proc") -> Filesystem:
 
 
 def mounted_below(path: str, proc: str = "/proc") -> str | None:
-    """A place at or below `path` where something else is mounted; None when there is none, or /proc does not say.
+    """A place at or below `path` where something else is mounted; None if there is none, or /proc does not say.
 
-    What is mounted there belongs to somebody else, and a folder of the same file system has no other device number.
+    What is mounted there belongs to somebody else. Device numbers do not show it: a folder mounted from the same file
+    system has the same one.
     """
     real = os.path.realpath(path)
     try:
@@ -89,7 +90,7 @@ def mounted_below(path: str, proc: str = "/proc") -> str | None:
 
 
 def device_of(path: str, proc: str = "/proc") -> int | None:
-    """The device number of the mount that `path` lies on; None when unknown. `stat` reports another on some kinds."""
+    """The device number of the mount that `path` lies on; None if unknown. On some kinds, `stat` reports another."""
     return _mount_of(os.path.realpath(path), proc)[3]
 
 

@@ -1,4 +1,4 @@
-"""Inductor's own compile cache, entry by entry. Looks only: PyTorch evicts nothing, and neither do we.
+"""Inductor's own compile cache, entry by entry. Reads only: PyTorch evicts nothing, and neither do we.
 
     <root>/fxgraph/<2 letters>/<key>/<guards hash>        one file per set of shapes the guards allow
     <root>/aotautograd/<key>/<hash>                        the whole of forward and backward, with their FX-graph keys
@@ -68,7 +68,7 @@ def entries(root: str) -> list[InductorEntry]:
 
 
 def files(entry: InductorEntry) -> list[tuple[str, int]]:
-    """(path below the entry, length) of each of its files, at any depth; what cannot be read is left out."""
+    """(path below the entry, length in bytes) of each of its files, at any depth; what cannot be read is left out."""
     reader = NoAtimeReader()
     found: list[tuple[str, int]] = []
     try:
@@ -84,7 +84,7 @@ def files(entry: InductorEntry) -> list[tuple[str, int]]:
 
 
 def _files_below(place: Descent, found: list[tuple[str, int]]) -> None:
-    """Raises OSError when a folder is moved from under the walk."""
+    """Add all files below to `found`. Raises OSError if a folder is moved during the walk."""
     way: list[str] = []
     waiting = [_listed(place.handle, "", found)]
     while waiting:
@@ -102,7 +102,7 @@ def _files_below(place: Descent, found: list[tuple[str, int]]) -> None:
 
 
 def _listed(handle: int, prefix: str, found: list[tuple[str, int]]) -> list[str]:
-    """Add a folder's files to `found`, at most FILES_LIMIT; its sub-folders."""
+    """Add a folder's files to `found`, up to FILES_LIMIT; returns the names of its sub-folders."""
     folders: list[str] = []
     with suppress(OSError), os.scandir(handle) as members:
         for member in members:
@@ -142,7 +142,7 @@ def _entry(kind: str, key: str, path: str, reader: NoAtimeReader) -> InductorEnt
 
 
 def _used(path: str, changed: float | None, reader: NoAtimeReader) -> float | None:
-    """The newest access among an entry's own files, if it came after the last change."""
+    """The newest access time among the files directly in an entry's folder, if it is later than the last change."""
     newest = None
     for name, info in _members(path, reader):
         if stat.S_ISREG(info.st_mode) and name:
@@ -155,7 +155,7 @@ def _folders(path: str, reader: NoAtimeReader) -> list[str]:
 
 
 def _members(path: str, reader: NoAtimeReader) -> Iterator[tuple[str, os.stat_result]]:
-    """Names of a folder with what they are; links are not followed, what vanishes meanwhile is left out."""
+    """(name, status) of what lies in a folder; links are not followed, and what vanishes meanwhile is left out."""
     try:
         descriptor = reader.open_folder(path)
     except OSError:

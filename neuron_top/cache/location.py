@@ -1,4 +1,4 @@
-"""Where a cache may lie, by its name alone: a folder's path or a bucket's URL."""
+"""Tells a folder's path from a bucket's URL, by the text alone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ BUCKET_SCHEME = "s3://"
 
 
 def is_bucket(root: str) -> bool:
-    """Whether `root` names a bucket rather than a folder: for an address of which no backend is open
-    (yet). Where there is a `CacheBackend`, ask its `kind`."""
+    """Whether `root` names a bucket rather than a folder. For addresses without an open backend: a `CacheBackend` has
+    its `kind`."""
     return root.startswith(BUCKET_SCHEME)
 
 

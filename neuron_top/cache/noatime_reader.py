@@ -1,7 +1,7 @@
 """Opens files and folders so that reading does not change their access times.
 
-Linux allows `O_NOATIME` to a file's owner and to root. Elsewhere the open is repeated without it and counted in
-`atime_fallbacks`, so that whoever looks can warn that access times of other people's files may have changed.
+Linux allows `O_NOATIME` only to a file's owner and to root. For others the open is repeated without it, and counted in
+`atime_fallbacks`, so that a caller can warn that access times of other people's files may have changed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def why_not_opened(problem: OSError) -> str:
-    """In words, also where a symbolic link was not followed: the system calls that too many levels of links."""
+    """Why an open failed, in words. A link that was not followed is called one, not "too many levels of links"."""
     return "is a symbolic link" if problem.errno == errno.ELOOP else os.strerror(problem.errno or 0).lower()
 
 
 class NoAtimeReader:
-    """Opens for looking. Every method raises OSError as `os.open` does."""
+    """Opens for reading. Every method raises OSError as `os.open` does."""
 
     def __init__(self) -> None:
         self.atime_fallbacks = 0

@@ -1,7 +1,7 @@
 """The processes that matter to caches: which compile, which use a root, which hold a file open.
 
-Read straight from /proc because the open devices (`/dev/neuron*`) and the environments are what matters, and
-because the tree's place is a parameter: a test builds a small one. What may not be read is None, and is said.
+Read straight from /proc, which shows open devices (`/dev/neuron*`) and environments, and whose path is a parameter, so
+that a test can build a small one. What may not be read is None, so that callers can say so.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ VARIABLES = (
 """Environment variables that name a cache or a work folder."""
 _SHELLS = frozenset({"bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh"})
 _TERMINALS = frozenset({"tmux", "screen", "SCREEN", "zellij", "sshd", "mosh-server"})
-"""Programs that keep terminals for others; some of them write more behind their names."""
+"""Programs that keep terminals for others; some append text to their names, behind a colon."""
 _RELAY = ("neuron_top", "processes", "output_relay.py")
-"""How the path ends of what passes a job's output on (`processes/output_relay.py`)."""
+"""How the path of the program that passes a job's output on ends."""
 _STARTERS = frozenset({"run", "compile"})
-"""Commands of ours that start a job or a compiler; all others only look, or lock what they change."""
+"""Commands of ours that start a job or a compiler; all others only read, or lock what they change."""
 
 
 class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
 
     pid: int
     command: tuple[str, ...]
-    """Empty in the middle of an exec, and where a process wiped its own."""
+    """Empty during an exec, and if a process has erased it."""
     environ: dict[str, str] | None
     """Only VARIABLES; None when the environment may not be read (another user's process)."""
     cwd: str | None
@@ -75,9 +75,9 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def only_waits(self) -> bool:
-        """True for a shell that waits for a person, for what keeps terminals or passes output on, and for one of ours
-        that only looks: what they hand on to those that they start is no use of a cache by themselves. A shell that
-        carries out a script may start a job soon."""
+        """Whether its environment says nothing of its own use of a cache: an interactive shell, a program that keeps
+        terminals or passes output on, or a neurontop that only looks. They only hand their environment on to what they
+        start. A shell that runs a script is none of these: it may start a job soon."""
         words = [os.path.basename(word) for word in self.command]
         if words and words[0].lstrip("-") in _SHELLS:
             return all(word.startswith("-") for word in words[1:])
@@ -92,13 +92,13 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def only_looks(self) -> bool:
-        """True for one of ours that starts no job: it looks, or locks what it changes."""
+        """True for a neurontop that starts no job: it only reads, or locks what it changes."""
         words = self._own_words
         return words is not None and not _STARTERS.intersection(words[:1])
 
     @property
     def _own_words(self) -> list[str] | None:
-        """What stands behind `neurontop` in its command; None for another program."""
+        """The words after `neurontop` in its command; None for another program."""
         words = [os.path.basename(word) for word in self.command]
         if words and words[0].startswith("python"):
             words = words[2:] if words[1:2] == ["-m"] else words[1:]
@@ -113,17 +113,18 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
     def is_compiling(self, module: str) -> bool:
         """Whether its command shows that it compiles `module`.
 
-        A compiler names the module. Another program that does may show it, follow its log or pass it on to us (`sudo
-        neurontop cache unlock MODULE_…`); a compile of its own takes a file of the work folder.
+        A compiler's command names the module. Another program's does not prove a compile: it may show the module,
+        follow its log or pass its name on to us (`sudo neurontop cache unlock MODULE_…`). It must name a file of the
+        module's work folder.
         """
         name = module if self.compiles else f"model.{module}."
         return any(name in word for word in self.command)
 
 
 def read_processes(proc: str = "/proc") -> list[CacheProcess]:
-    """Every process that can be seen, ourselves left out.
+    """Every process that can be seen, except this one.
 
-    One without a command line counts as long as it runs a program, for what it holds open; a kernel thread runs none.
+    One without a command line counts if it runs a program, because of what it may hold open; kernel threads run none.
     """
     own = str(os.getpid())
     found = []
@@ -141,8 +142,8 @@ def read_processes(proc: str = "/proc") -> list[CacheProcess]:
 
 
 def ancestors(proc: str = "/proc") -> frozenset[int]:
-    """Processes that started us: shells, tmux, a container's first process. That their environment names a cache does
-    not mean that they use it."""
+    """This process and those that started it: shells, tmux, a container's first process. If their environment names a
+    cache, they need not use it."""
     found: set[int] = set()
     pid = os.getpid()
     while pid > 1 and pid not in found:
@@ -156,7 +157,7 @@ def ancestors(proc: str = "/proc") -> frozenset[int]:
 
 
 def readers(running: Iterable[CacheProcess], proc: str = "/proc") -> frozenset[int]:
-    """Processes that read what we print (`| tee log | less`): they have our environment, and use no cache."""
+    """Processes that read what we print (`| tee log | less`): they have our environment, but use no cache."""
     pipes = {_link(f"{proc}/{os.getpid()}/fd/{end}") for end in (1, 2)}
     pipes = {pipe for pipe in pipes if pipe and pipe.startswith("pipe:")}
     waiting = {process.pid: _link(f"{proc}/{process.pid}/fd/0") for process in running} if pipes else {}
@@ -195,7 +196,7 @@ def mapped_paths(pid: int, proc: str = "/proc") -> list[str]:
 
 
 def start_time(pid: int, boot: float | None, proc: str = "/proc") -> float | None:
-    """When a process started, seconds since the epoch; `boot`: when the machine did."""
+    """When a process started, in seconds since the epoch; `boot`: when the machine started. None if unknown."""
     try:
         with open(f"{proc}/{pid}/stat", encoding="utf-8", errors="replace") as file:
             ticks = int(file.read().rpartition(")")[2].split()[19])
@@ -205,7 +206,7 @@ def start_time(pid: int, boot: float | None, proc: str = "/proc") -> float | Non
 
 
 def boot_time(proc: str = "/proc") -> float | None:
-    """When this machine was started, seconds since the epoch."""
+    """When this machine was started, in seconds since the epoch; None if unknown."""
     try:
         with open(f"{proc}/stat", encoding="ascii", errors="replace") as lines:
             return next((float(line.split()[1]) for line in lines if line.startswith("btime ")), None)

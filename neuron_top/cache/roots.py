@@ -1,10 +1,10 @@
 """Which caches exist on this machine, and who uses them.
 
-The root of the Neuron cache: `--cache_dir` in `NEURON_CC_FLAGS`, then `NEURON_COMPILE_CACHE_URL`, then the SDK's
-default. That one lies where anybody can make it first: where it is not ours, our compile component uses one of the
-user's own beside it (`default_root`). A running job's own environment counts, not ours: every process that may be read
-is asked. Neighbors
-(Inductor, Triton, JAX, vLLM, the hub's blob cache) are found to be sized, never to be changed.
+The root of the Neuron cache comes from `--cache_dir` in `NEURON_CC_FLAGS`, else `NEURON_COMPILE_CACHE_URL`, else the
+SDK's default. Anybody can create the folder of the default first; if it is not ours, our compile component uses a root
+of the user's own beside it (`default_root`). What counts is a running job's environment, not ours, so that of every
+process that may be read is looked at. Other caches (Inductor, Triton, JAX, vLLM, the hub's blob cache) are found only
+to tell their size, never to be changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OWN_ORIGIN = "the default of this user, since the SDK's is somebody else's"
 
 
 class CacheKind(StrEnum):
-    """Whose cache a root is, by what writes it."""
+    """What kind of cache a root is, by the program that writes it."""
 
     NEURON = "neuron"
     """The kind of root that the catalog lists entry by entry."""
@@ -39,7 +39,7 @@ class CacheKind(StrEnum):
     """TorchNeuron's cache: both of its tiers."""
     NKI = "nki"
     INDUCTOR = "inductor"
-    """PyTorch's own cache: looked at, never changed."""
+    """PyTorch's own cache: read, never changed."""
     TRITON = "triton"
     JAX = "jax"
     VLLM = "vllm"
@@ -55,13 +55,13 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
     remote: bool = False
     """An `s3://` URL: not on this machine."""
     users: tuple[int, ...] = ()
-    """Processes whose environment names it, and which may use it."""
+    """Pids of processes that may use it, because their environment names it."""
 
 
 def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = None, user: int | None = None) -> Root:
     """The Neuron cache that a job started here with this environment (by `user`, the effective one) would use.
 
-    Where none is named: the SDK's default, or the user's own one beside it where that exists and is used instead.
+    If none is named: the SDK's default, or the user's own root beside it if that exists and must be used instead.
     """
     path, origin = named_by(environ)
     if path is None and default_root(environ, user)[1] and os.path.isdir(own := user_root(user)):
@@ -70,16 +70,16 @@ def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = Non
 
 
 def default_root(environ: Mapping[str, str] = os.environ, user: int | None = None) -> tuple[str, str]:
-    """(root that our compile component uses where none is named, why it is not the SDK's default).
+    """(root that our compile component uses if none is named, why it is not the SDK's default).
 
-    The reason is empty where it is the SDK's default: not there yet, or a folder that we may load code from.
+    The reason is empty if it is the SDK's default, which does not exist yet or is safe to load code from.
     """
     reason = trust.problem_with(filenames.DEFAULT_ROOT, user, environ)
     return (user_root(user), reason) if reason else (filenames.DEFAULT_ROOT, "")
 
 
 def user_root(user: int | None = None) -> str:
-    """The default root of one user (the effective one), beside the SDK's."""
+    """The default root of `user` (None: the effective one), beside the SDK's."""
     return f"{filenames.DEFAULT_ROOT}-{os.geteuid() if user is None else user}"
 
 
@@ -90,8 +90,9 @@ def find(
     named: Iterable[str] = (),
     bystanders: Collection[int] = (),
 ) -> list[Root]:
-    """Every cache `named` on the command line, by a default, by our environment or by a running process; each path
-    once, in this order. What only the environments of `bystanders` name is found, too; they are no users of it."""
+    """Every cache that is `named` on the command line, by a default, by our environment or by a running process: each
+    path once, in this order. `bystanders`: processes whose environment may name a cache that they do not use; such a
+    cache is found too, but they are not among its users."""
     found = of_command_line(named, cwd)
     found += [root_in_force(environ, cwd), _root(CacheKind.NEURON, filenames.DEFAULT_ROOT, _SDK_ORIGIN)]
     if os.path.isdir(own := user_root()):
@@ -112,12 +113,12 @@ def find(
 
 
 def of_command_line(named: Iterable[str], cwd: str | None = None) -> list[Root]:
-    """The Neuron caches that were `named` there, each once."""
+    """The Neuron caches that were `named` on the command line, each once."""
     return _merged(_root(CacheKind.NEURON, path, "named on the command line", cwd) for path in named)
 
 
 def cache_dir_flag(flags: str) -> str | None:
-    """The value of `--cache_dir` in NEURON_CC_FLAGS, the last one winning; None when it is not given."""
+    """The last value of `--cache_dir` in NEURON_CC_FLAGS; None if there is none."""
     if _CACHE_DIR not in flags:
         return None
     import shlex  # like tempfile below: a script that names its root needs neither
@@ -136,7 +137,7 @@ def cache_dir_flag(flags: str) -> str | None:
 
 
 def named_by(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """(path or URL, where it stands) of the Neuron cache this environment names; nothing where it names none."""
+    """(path or URL, where it is set) of the Neuron cache that this environment names; (None, None) if it names none."""
     flag = cache_dir_flag(environ.get("NEURON_CC_FLAGS", ""))
     if flag:
         return flag, "--cache_dir in NEURON_CC_FLAGS"
@@ -152,7 +153,10 @@ def _root(kind: CacheKind, path: str, origin: str, cwd: str | None = None) -> Ro
 
 
 def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
-    """(kind, variable, path under the variable's value, default path), one row a cache."""
+    """The caches of other programs that this environment names; with `defaults`, also those at default places.
+
+    Rows of the table: (kind, variable, path below the variable's value, default path).
+    """
     import tempfile
 
     from neuron_top.cache import torch_neuron  # what reads entries: a script that names its root needs none of it
@@ -188,7 +192,7 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
 
 
 def _default_place(default: str) -> str:
-    """The path of a default; "" below the home of a user who has none (a number without a name, in a container)."""
+    """The path of a default; "" if it lies below the home of a user who has none (a container's uid without a name)."""
     place = os.path.expanduser(default)
     return "" if place.startswith("~") else place
 

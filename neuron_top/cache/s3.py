@@ -1,9 +1,8 @@
-"""A compile cache in S3, `s3://bucket/prefix`: one paged listing → a snapshot. Looks only.
+"""A compile cache in S3, `s3://bucket/prefix`: makes a snapshot of one paged listing. Reads only.
 
-States are those of a folder, with what a listing can tell: an artifact's header is not read (the first kilobyte of
-every artifact would be a request each; `check_head` does it on demand), and nobody's lock can be judged from here.
-boto3 is loaded when the first bucket is named; credentials come from where AWS's own tools find them, and are kept
-nowhere.
+States are those of a folder, as far as a listing shows them: artifacts' headers are not read, because that would cost
+a request each (`check_head` reads them on demand), and whether a lock's holder lives cannot be known from here. boto3
+is loaded when the first bucket is named. Credentials come from where AWS's own tools find them, and are not stored.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ if TYPE_CHECKING:
 
 WHY_SHARED = "who uses a bucket cannot be seen from here"
 NEVER = "0_REGISTRY"
-"""A folder of this name holds no entries."""
+"""What lies below a folder of this name is no entry."""
 _EXCHANGED = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 _CONNECTIONS = 64
-"""Kept open at most: ranges of several objects are read at a time."""
+"""Most connections that are kept open: ranges of several objects are read at a time."""
 _FLAGS_LIMIT = 1 << 20
-"""More of a flags file is not read; its hash then does not match."""
+"""Most bytes that are read of a flags file; the hash of a longer one does not match."""
 
 
 class Exchanged(NothingToShow):
@@ -62,7 +61,7 @@ class Bucket:
 
     @property
     def url(self) -> str:
-        """As a person gives it."""
+        """The address as a person gives it."""
         return f"s3://{self.name}/{self.prefix}".rstrip("/")
 
     def objects(self, below: str = "") -> Iterator[Any]:
@@ -73,19 +72,19 @@ class Bucket:
                 yield from page.get("Contents", ())
 
     def read(self, key: str, limit: int) -> bytes:
-        """The first bytes of an object, no more than `limit` of what the service sends. Raises NothingToShow."""
+        """The first `limit` bytes of an object. Raises NothingToShow."""
         with explained(self):
             answer = self.client.get_object(Bucket=self.name, Key=key, Range=f"bytes=0-{limit - 1}")
             return answer["Body"].read(limit)
 
     def versioned(self) -> bool:
-        """True when a deleted object can be brought back. Raises NothingToShow."""
+        """True if a deleted object can be brought back. Raises NothingToShow."""
         with explained(self):
             return self.client.get_bucket_versioning(Bucket=self.name).get("Status") == "Enabled"
 
 
 class BucketListing(NamedTuple):
-    """A look at a bucket: the snapshot, and the objects of each entry."""
+    """A listing of a bucket: the snapshot, and the objects of each entry by its path."""
 
     snapshot: Snapshot
     objects: dict[str, list[Object]]
@@ -105,9 +104,9 @@ def checked(url: str) -> SplitResult:
 
 
 def connect(url: str, *, hurried: bool = False) -> Bucket:
-    """The bucket behind `s3://bucket/prefix`; `hurried`: who asks can go on without it, and gets an answer soon.
+    """The bucket behind `s3://bucket/prefix`. `hurried`: short timeouts, for a caller that can do without the bucket.
 
-    Raises UsageError for another URL and where boto3 is missing.
+    Raises UsageError for another URL, and if boto3 is missing.
     """
     parts = checked(url)
     try:
@@ -134,7 +133,7 @@ def connect(url: str, *, hurried: bool = False) -> Bucket:
 
 @contextlib.contextmanager
 def explained(bucket: Bucket) -> Iterator[None]:
-    """The service's errors in a sentence, without what was sent to it."""
+    """Turns the service's errors into NothingToShow, with a sentence that leaves out what was sent."""
     from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -142,7 +141,7 @@ def explained(bucket: Bucket) -> Iterator[None]:
         yield
     except (BotoCoreError, ClientError) as problem:
         raise _in_words(bucket, problem) from None
-    except Boto3Error as problem:  # of a transfer in parts: what went wrong stands behind it
+    except Boto3Error as problem:  # a transfer in parts failed: the cause is the exception behind it
         raise _in_words(bucket, getattr(problem, "last_exception", None) or problem.__context__ or problem) from None
 
 
@@ -159,7 +158,7 @@ def _in_words(bucket: Bucket, problem: BaseException) -> NothingToShow:
 
 
 def take(bucket: Bucket, now: float | None = None) -> BucketListing:
-    """List the bucket once and say what its entries are. Raises NothingToShow."""
+    """List the bucket once, and make a snapshot of its entries. Raises NothingToShow."""
     now = time.time() if now is None else now
     started = time.perf_counter()
     entries, others = _sorted_out(bucket)
@@ -170,7 +169,7 @@ def take(bucket: Bucket, now: float | None = None) -> BucketListing:
 def snapshot_of(
     bucket: Bucket, entries: Mapping[str, list[Object]], now: float, others: Iterable[Other] = ()
 ) -> Snapshot:
-    """What these objects are as entries, by the path of each."""
+    """The snapshot of `entries`, given as path → objects."""
     return Snapshot(
         root=bucket.url,
         taken_at=now,
@@ -183,19 +182,19 @@ def snapshot_of(
 
 
 def look_again(bucket: Bucket, path: str) -> tuple[Entry, list[Object]]:
-    """One entry as it is now; an entry without objects when it is gone."""
+    """One entry as it is now, and its objects; an entry without parts if it is gone. Raises NothingToShow."""
     objects, _ = _sorted_out(bucket, f"{path}/")
     found = objects.get(path, [])
     return _entry(bucket, path, found), found
 
 
 def objects_of(bucket: Bucket, path: str) -> list[Object]:
-    """What one entry holds now; nothing where there is none. Raises NothingToShow."""
+    """The objects of one entry now; none if it is gone. Raises NothingToShow."""
     return _sorted_out(bucket, f"{path}/")[0].get(path, [])
 
 
 def _sorted_out(bucket: Bucket, below: str = "") -> tuple[dict[str, list[Object]], list[Other]]:
-    """Sort the listing: objects by entry, and those that belong to none."""
+    """List the bucket: (entry's path → its objects, objects that belong to no entry)."""
     entries: dict[str, list[Object]] = {}
     others: list[Other] = []
     start, last = len(bucket.prefix), ""
@@ -215,7 +214,7 @@ def _sorted_out(bucket: Bucket, below: str = "") -> tuple[dict[str, list[Object]
 
 
 def entry_of(bucket: Bucket, key: str) -> tuple[str, str]:
-    """The path of the entry that a key belongs to, and its name there; "" and the name where it is none's."""
+    """(path of the entry that a key belongs to, file name); the path is "" if it belongs to none."""
     place, _, name = key.rpartition("/")
     path = place[len(bucket.prefix) :]
     above, _, module = path.rpartition("/")
@@ -224,7 +223,7 @@ def entry_of(bucket: Bucket, key: str) -> tuple[str, str]:
 
 
 def _is_below(path: str) -> bool:
-    """Whether `path` names a place below a root, on a disk too: keys are free text, and `..` is a name like others."""
+    """Whether `path` would stay below a root on a disk too: in a key, `..` is a name like any other."""
     return all(part not in ("", ".", "..") for part in path.split("/")) and path.isprintable()
 
 
@@ -261,7 +260,7 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
     return Entry(
         compiler=compiler,
         module=module,
-        # Without reading it, a log of that name counts as a failure's.
+        # The log is not read here, so any log counts as that of a failure.
         state=classify(artifact, parts, is_legacy(compiler), bool(parts & Part.LOG)),
         parts=parts,
         allocated=size,
@@ -280,7 +279,7 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
         compile_seconds=None,
         lock=Lock(lock_since) if lock_since is not None else None,
         failure=None,
-        # A folder in S3 is nothing but its objects: their names and tags stand for the inode.
+        # There are no folders in S3: a digest of the objects' names and tags takes the place of the inode.
         folder_inode=int.from_bytes(digest.digest()[:7]),
         folder_mtime_ns=round(changed_at * 1e9),
         others=tuple(others),
@@ -289,7 +288,10 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
 
 
 def fetch(bucket: Bucket, objects: Iterable[Object], root: Path) -> None:
-    """Copy objects below the prefix to a folder of ours, with their times. Raises NothingToShow."""
+    """Copy objects to a folder of ours, with their times and the paths that they have below the prefix.
+
+    Raises NothingToShow.
+    """
     for each in objects:
         below = each.key[len(bucket.prefix) :]
         if not _is_below(below.rpartition("/")[0]):
@@ -305,7 +307,8 @@ def fetch(bucket: Bucket, objects: Iterable[Object], root: Path) -> None:
 
 
 def check_head(bucket: Bucket, objects: list[Object]) -> str | None:
-    """What is wrong with an entry's artifact and flags, read from the service: header, length, flags hash; or None."""
+    """What is wrong with an entry's artifact or flags, by header, length and flags hash; None if nothing is. Costs a
+    request per file. Raises NothingToShow."""
     for each in objects:
         place, _, name = each.key.rpartition("/")
         if name == NEFF:
@@ -318,5 +321,5 @@ def check_head(bucket: Bucket, objects: list[Object]) -> str | None:
 
 
 def _start(bucket: Bucket, each: Object, limit: int) -> bytes:
-    """The first bytes of an object; a service refuses a range of an empty one."""
+    """The first bytes of an object, without a request for an empty one, of which the service refuses any range."""
     return bucket.read(each.key, limit) if each.size else b""

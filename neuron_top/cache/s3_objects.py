@@ -1,4 +1,4 @@
-"""Reads an object of a bucket in chunks: large ones in parallel ranges, as one connection is too slow."""
+"""Reads an object of a bucket in chunks; a large one in parallel ranges, as one connection is too slow."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from neuron_top.cache import s3
 
 CHUNK = 1 << 20
 RANGE_BYTES = 16 * 1024**2
-"""Objects that are larger are read in ranges of this size."""
+"""Larger objects are read in ranges of this size."""
 RANGES = 8
-"""Ranges of one object that are under way at a time."""
+"""How many ranges of one object are fetched at a time."""
 
 
 def object_chunks(bucket: s3.Bucket, found: s3.Object) -> Iterator[bytes]:
-    """What it holds, in order; one that was exchanged since it was listed is refused. Raises NothingToShow."""
+    """The contents of an object, in order. Raises Exchanged if it was replaced since it was listed, NothingToShow."""
     return _ranges(bucket, found) if found.size > RANGE_BYTES else _whole(bucket, found)
 
 
@@ -27,7 +27,7 @@ def _whole(bucket: s3.Bucket, found: s3.Object) -> Iterator[bytes]:
 
 
 def _ranges(bucket: s3.Bucket, found: s3.Object) -> Iterator[bytes]:
-    """The next ranges are fetched while one is used."""
+    """The contents in ranges, of which the next are fetched while the caller uses one."""
 
     def fetch(start: int) -> bytes:
         end = min(start + RANGE_BYTES, found.size) - 1

@@ -1,15 +1,16 @@
-"""Keyed digests (HMAC-SHA256) of what a cache entry holds: without the key nobody changes anything unnoticed.
+"""Keyed digests (HMAC-SHA256) of what a cache entry holds: without the key, nobody can change it unnoticed.
 
-A plain digest beside a file reveals accidents; whoever can change the file can change the digest, too. Two keys:
+A plain digest beside a file reveals only accidents, since whoever can change the file can change the digest, too. There
+are two keys:
 
-- the user's own, made on first need in the state folder (`cache.key`, mode 0600). What is published is signed with
-  it. At load, a signature with this key must be right; none, or one with another key, is no reason to refuse: in a
-  root of one's own the gate (`cache/trust.py`) is what protects.
-- a shared one, in the file that `NEURONTOP_CACHE_KEY_FILE` names, for S3 and for roots that several users share.
-  Then a right signature with this key is required: everything else is compiled again.
+- the user's own, made in the state folder when it is first needed (`cache.key`, mode 0600). What is published is signed
+  with it. At load, a signature with this key must be right. No signature, or one with another key, is no reason to
+  refuse: in a user's own root, the gate (`cache/trust.py`) protects.
+- a shared one, in the file that `NEURONTOP_CACHE_KEY_FILE` names, for S3 and for roots that several users share. Then a
+  right signature with this key is required, and everything else is compiled again.
 
 A signature does not replace the gate. What is signed is read back from the entry's folder after the compiler has
-written it; where strangers can exchange files there, they could have theirs signed.
+written it; if strangers can replace files there, they can have theirs signed.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Keys:
         self._secret, self.required, self._state = secret, required, state
 
     def sign(self, content: Sequence[str]) -> Signature:
-        """The signature of `content`; the user's own key is made if need be, UNSIGNED where that is impossible."""
+        """The signature of `content`. Makes the user's own key if need be; returns UNSIGNED if it cannot be made."""
         if self._secret is None and self._state is not None:
             self._secret = _own_key(self._state, make=True)
         if self._secret is None:
@@ -52,7 +53,7 @@ class Keys:
         return Signature(_identity(self._secret), _digest(self._secret, content))
 
     def problem(self, content: Sequence[str], signature: Signature) -> str:
-        """Why `signature` forbids to use what has this `content`; empty where nothing does."""
+        """Why something with this `content` and `signature` must not be used; empty if it may be."""
         if self._secret is None and self._state is not None:
             self._secret = _own_key(self._state, make=False)
         if self._secret is None or signature.key != _identity(self._secret):
@@ -65,7 +66,7 @@ class Keys:
 
 
 def keys_in_force(environ: Mapping[str, str] = os.environ) -> Keys:
-    """The shared key where one is named, else the user's own. Raises UsageError for a key file that will not do."""
+    """The shared key if one is named, else the user's own. Raises UsageError for a key file that cannot be used."""
     named = environ.get(KEY_FILE_VARIABLE, "")
     if named:
         return Keys(shared_key(named), required=True)
@@ -101,20 +102,20 @@ def shared_key(path: str) -> bytes:
 
 
 def _own_key(state: Path, *, make: bool) -> bytes | None:
-    """The user's own key; None where there is none, or none that only this user can read."""
+    """The user's own key, which with `make` is made if need be; None if there is none that only this user can read."""
     path = state / OWN_KEY
     secret = _private_bytes(path)
     if secret is None and make:
-        with contextlib.suppress(OSError, RefusedForSafety):  # unsigned then: no reason to end a job
+        with contextlib.suppress(OSError, RefusedForSafety):  # nothing is signed then, which must not end a job
             _make_key(path)
         secret = _private_bytes(path)
     return secret
 
 
 def _make_key(path: Path) -> None:
-    """A new key, complete from its first instant; the first of several processes wins.
+    """Make a new key. A link makes the file appear complete, and of several processes, the first one's stays.
 
-    Raises OSError, RefusedForSafety for a state folder that others could change.
+    Raises OSError; RefusedForSafety for a state folder that others could change.
     """
     import secrets  # only a new key needs it, and it loads more than all of this module
 

@@ -1,7 +1,7 @@
 """Reads an entry for a job or a compiler: through the gate, and only what was published under its key.
 
-An artifact counts only with its mark and with the digests in its record (`model.stats.json`), which also names the key
-and the graph that it was made from. Each file is read once: what was checked is what is used.
+An artifact counts only if it has its mark, and the digests in its record (`model.stats.json`), which also names the key
+and the graph that it was made from. Each file is read once, so that what is used is what was checked.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Unsound(Exception):
 
 
 class StoredArtifact(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of an artifact, read once: what was checked is what is loaded."""
+    """The files of an artifact by name, as they were checked."""
 
     files: dict[str, bytes]
     guards: str = ""
 
 
 class StoredEntry:
-    """One `MODULE_<graph>+<flags>` folder. The names of its files are the compiler's."""
+    """One `MODULE_<graph>+<flags>` folder. The compiler determines the names of its files."""
 
     def __init__(
         self,
@@ -62,20 +62,21 @@ class StoredEntry:
         return self.path.name
 
     def state(self) -> Lookup:
-        """Mark first, then failure, as the SDK's clients look. A mark without its files is a miss."""
+        """What a lookup finds: the mark is looked for first, then the failure, as the SDK's clients do. A mark without
+        the artifact's files is a miss."""
         if self.done.exists() and all(path.exists() for path in self.artifacts):
             return Lookup.HIT
         return Lookup.FAILED if self.failure.exists() else Lookup.MISS
 
     def stats(self) -> Stats | None:
-        """What is known of the last compile, None where nothing (readable) is."""
+        """The record of the last compile; None if there is none that can be read."""
         try:
             return stats_decoder.decode(read_plain(self.path / filenames.STATS))
         except (OSError, *MALFORMED):
             return None
 
     def failure_text(self) -> str:
-        """The stored message of a failed compile, empty where there is none."""
+        """The stored message of a failed compile; empty if there is none."""
         try:
             return read_plain(self.failure).decode("utf-8", errors="replace")
         except OSError:
@@ -88,7 +89,7 @@ class StoredEntry:
         return self.graph.name == filenames.FX_GRAPH
 
     def opened(self) -> trust.CheckedFolder:
-        """Its folder, through the gate. Raises RefusedForSafety, FileNotFoundError or another OSError."""
+        """Its folder, opened through the gate. Raises RefusedForSafety, FileNotFoundError or another OSError."""
         try:
             with contextlib.ExitStack() as above:
                 folder = trust.open_own(str(self.root)) if self.private else trust.open_folder(str(self.root))
@@ -99,12 +100,12 @@ class StoredEntry:
             raise trust.refusal(reason) from None
 
     def check(self) -> None:
-        """Raises RefusedForSafety where others can change what lies here; a missing entry is fine."""
+        """Raises RefusedForSafety if others can change what lies here; a missing entry is fine."""
         with contextlib.suppress(OSError), self.opened():
             pass
 
     def load(self, graph: str = "") -> StoredArtifact:
-        """The artifact's files, each read once and found to be what was published for `graph` under this key.
+        """The artifact's files, each read once, and checked to be what was published for `graph` under this key.
 
         Raises Unsound, RefusedForSafety.
         """
@@ -115,7 +116,7 @@ class StoredEntry:
             raise Unsound(str(reason)) from None
         except trust.Untrusted as reason:
             raise trust.refusal(reason) from None
-        except FileNotFoundError as problem:  # evicted since it was looked up: a miss, not an accident
+        except FileNotFoundError as problem:  # evicted since the lookup: a miss, and no damage
             raise Unsound(f"{Path(problem.filename or self.path).name} is gone") from None
         except OSError as problem:
             raise Unsound(f"it cannot be read: {problem.strerror or problem}") from None
@@ -137,7 +138,10 @@ class StoredEntry:
         return StoredArtifact(files=files, guards=stats.guards)
 
     def _compare_sdks(self, stats: Stats | None) -> None:
-        """A NEFF is not loaded here, and the SDK keeps no record; where one of ours is, the NEFF must be as it says."""
+        """Check a NEFF, which is not loaded here, against its record if it has one: the SDK writes none, but we do.
+
+        Raises Unsound, OSError.
+        """
         if stats is None:
             return
         if stats.module != self.module:
@@ -147,7 +151,7 @@ class StoredEntry:
                 raise Unsound(f"{path.name} is not what was published")
 
     def broken_reason(self, graph: str = "") -> str:
-        """Empty when it can be loaded, else what is wrong with which file. Raises RefusedForSafety."""
+        """Why it cannot be loaded, and which file is wrong; empty if it can. Raises RefusedForSafety."""
         try:
             self.load(graph)
         except Unsound as reason:
@@ -155,9 +159,9 @@ class StoredEntry:
         return ""
 
     def stored_graph(self) -> tuple[str, bytes]:
-        """(digest, body) of the graph that lies here, through the gate.
+        """(digest, body) of the graph in this entry, read through the gate.
 
-        Raises FileMalformed where there is none of this entry, RefusedForSafety.
+        Raises FileMalformed if there is none, or it is that of another entry; RefusedForSafety.
         """
         try:
             data = self._read(self.graph.name)
@@ -169,7 +173,7 @@ class StoredEntry:
         return header.graph, body
 
     def stored_flags(self) -> tuple[str, ...]:
-        """The flags it was stored with. Raises FileMalformed where there are none to be read, RefusedForSafety."""
+        """The flags that it was stored with. Raises FileMalformed if none can be read, RefusedForSafety."""
         key = parse_key(self.module)
         for name in filenames.FLAGS_NAMES:
             if not (self.path / name).exists():
@@ -185,7 +189,7 @@ class StoredEntry:
         raise FileMalformed(self.path, "a flags file: the flags to compile it with are not known")
 
     def _read(self, name: str) -> bytes:
-        """A file of a graph that is to be compiled. Raises FileMalformed, RefusedForSafety."""
+        """A file that is needed to compile the graph, read through the gate. Raises FileMalformed, RefusedForSafety."""
         try:
             with self.opened() as folder:
                 return folder.read(name)
@@ -195,7 +199,7 @@ class StoredEntry:
             raise FileMalformed(self.path / name, f"a readable file ({problem.strerror or problem})") from None
 
     def holds_graph(self, graph: str) -> bool:
-        """Whether the graph's file is here, whole, and that of `graph` (empty: whatever the key says)."""
+        """Whether the graph's file is here, undamaged, and has the digest `graph` (empty: any graph of this key)."""
         try:
             stored, _ = self.stored_graph()
         except FileMalformed:
@@ -204,6 +208,6 @@ class StoredEntry:
 
 
 def facts_of(path: Path) -> FileFacts:
-    """Digest and size of a plain file. Raises OSError, for a link too."""
+    """Digest and size of a plain file. Raises OSError, also for a link."""
     with open(open_plain(path), "rb") as file:
         return file_facts(file)

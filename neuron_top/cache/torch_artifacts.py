@@ -1,12 +1,13 @@
-"""PyTorch's own compiled artifacts in files: named, sized and dated, never loaded. Looks only.
+"""Files with PyTorch's own compiled artifacts: finds out what they are, their size and date. Loads none. Reads only.
 
-    mega-cache      what `torch.compiler.save_cache_artifacts()` gives: a checksum, a version, then by kind of cache the
-                    keys and the contents of its artifacts (torch/compiler/_cache.py, _appending_byte_serializer.py)
+    mega-cache      what `torch.compiler.save_cache_artifacts()` returns: a checksum, a version, then for each kind of
+                    cache the keys and the contents of its artifacts (torch/compiler/_cache.py,
+                    _appending_byte_serializer.py)
     aot-compile     what `….aot_compile(…).save_compiled_function(path)` writes: a pickle (torch/_dynamo/aot_compile.py)
     aoti            a package of AOTInductor, `.pt2`: a zip archive (torch/export/pt2_archive)
 
-They have no place of their own: a job writes them where its author wants. A pickle is code: its words are read one by
-one and nothing of it is made.
+They have no fixed place: a job writes them where its author wants. Loading a pickle would run code, so only its opcodes
+are read, one by one, and no object is made.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _MOST_KINDS, _MOST_KEYS, _MOST_ARTIFACTS = 64, 20, 1_000_000
 _LONGEST_NAME = 4096
 _HEAD = 256
 _PICKLE_BYTES = 64 << 20
-"""As much of a pickle as is read for its words: what stands behind larger contents is not known."""
+"""Most bytes that are read of a pickle. What lies behind larger contents stays unknown."""
 _PICKLE_WORDS = 100_000
 _ARCHIVE_NAMES = 100_000
 DEEPEST, MOST_FILES = 4, 5000
@@ -51,18 +52,18 @@ class ArtifactKind(StrEnum):
 
 
 class TorchArtifact(msgspec.Struct, frozen=True, kw_only=True):
-    """One file. Bytes of length; `changed` in seconds since the epoch; None and empty where the file does not say."""
+    """One file. `bytes` is its length, `changed` in seconds since the epoch; None or empty: the file does not say."""
 
     kind: ArtifactKind
     path: str
     bytes: int
     changed: float
     complete: bool | None = None
-    """Whether it is as long as it says of itself."""
+    """Whether it has all the bytes that its contents announce."""
     artifacts: dict[str, int] = {}
-    """Of a mega-cache: kind of cache (`inductor`, `aot_autograd`, `autotune`, …) → how many."""
+    """Of a mega-cache: kind of cache (`inductor`, `aot_autograd`, `autotune`, …) → number of artifacts."""
     keys: tuple[str, ...] = ()
-    """The first of their keys."""
+    """Some keys of these artifacts, the first ones."""
     function: str | None = None
     backend: str | None = None
     device: str | None = None
@@ -70,7 +71,7 @@ class TorchArtifact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find(places: Iterable[str]) -> list[TorchArtifact]:
-    """The artifacts among these files, and in these folders and those below them; by path, each once."""
+    """The artifacts in `places`: files, or folders, which are searched with those below them. Each once, by path."""
     found: dict[str, TorchArtifact] = {}
     reader = NoAtimeReader()
     for path in _files(places):
@@ -81,7 +82,7 @@ def find(places: Iterable[str]) -> list[TorchArtifact]:
 
 
 def read(path: str, reader: NoAtimeReader | None = None) -> TorchArtifact | None:
-    """What a file is; None for any other file, and for one that cannot be read."""
+    """The artifact in a file; None for any other file, and for one that cannot be read."""
     try:
         handle = (reader or NoAtimeReader()).open_file(path)
     except OSError:
@@ -116,7 +117,8 @@ def _made(kind: ArtifactKind) -> TorchArtifact:
 
 
 def _begins_bundle(head: bytes, at: int) -> bool:
-    """A version, and the name of a kind of cache in Base64 behind its length; or nothing at all behind the version."""
+    """Whether a mega-cache begins at offset `at`: a version, a length, and in that many bytes the name of a kind of
+    cache in Base64."""
     if int.from_bytes(head[at : at + 8], "big") != _VERSION or len(head) < at + 8:
         return False
     length = int.from_bytes(head[at + 8 : at + 16], "big")
@@ -124,7 +126,7 @@ def _begins_bundle(head: bytes, at: int) -> bool:
 
 
 def _bundle(file: io.BufferedReader, start: int, size: int) -> TorchArtifact:
-    """The kinds and keys; contents are passed over."""
+    """Kinds and keys of a mega-cache; contents are skipped."""
     counts: dict[str, int] = {}
     keys: list[str] = []
     file.seek(start + 8)
@@ -181,20 +183,20 @@ def _text(data: bytes) -> str | None:
 
 
 class _Bounded:
-    """A file limited to so many bytes: an opcode of a pickle may claim any length."""
+    """A file of which at most `left` bytes are read: an opcode of a pickle may claim any length."""
 
     def __init__(self, file: io.BufferedReader, left: int) -> None:
         self._file, self._left = file, left
 
     def read(self, size: int = -1) -> bytes:
-        """At most what is left."""
+        """`size` bytes. Raises ValueError if that is more than is left."""
         if size < 0 or size > self._left:
             raise ValueError("more than is read")
         self._left -= size
         return self._file.read(size)
 
     def readline(self, size: int | None = -1) -> bytes:
-        """A line of the oldest pickles."""
+        """A line, as the oldest pickles have them. Raises ValueError if it is longer than is left."""
         line = self._file.readline(_LONGEST_NAME)
         self._left -= len(line)
         if self._left < 0 or (len(line) == _LONGEST_NAME and not line.endswith(b"\n")):
@@ -203,7 +205,7 @@ class _Bounded:
 
 
 def _pickle(file: io.BufferedReader) -> TorchArtifact | None:
-    """The words of the pickle: the value behind a name is its fact. Nothing is loaded."""
+    """Facts from the strings in a pickle: the string after a known name is its value. Nothing is loaded."""
     wanted = {"backend_name": "backend", "device_type": "device", "co_name": "function"}
     facts: dict[str, str] = {}
     words: set[str] = set()

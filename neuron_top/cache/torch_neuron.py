@@ -1,12 +1,12 @@
-"""TorchNeuron's cache (SDK 2.33): NEFFs in a tier that may be shared, locks in a tier of this machine. Looks only.
+"""TorchNeuron's cache (SDK 2.33): NEFFs in a tier that may be shared, locks in a tier of this machine. Reads only.
 
-    <shared>/ab/cd/<32 hex digits>.neff      TORCH_NEURONX_NEFF_CACHE_DIR, /tmp/neff_cache where it is not set
-    <shared>/ab/cd/.tmp.XXXXXX               a store going on, or cut short: renamed when it is complete
-    <local>/locks/<32 hex digits>.lock       TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR, /tmp/local_cache where it is not set
+    <shared>/ab/cd/<32 hex digits>.neff      TORCH_NEURONX_NEFF_CACHE_DIR, else /tmp/neff_cache
+    <shared>/ab/cd/.tmp.XXXXXX               being stored, or cut short; renamed when it is complete
+    <local>/locks/<32 hex digits>.lock       TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR, else /tmp/local_cache
 
-A lock is the kernel's (flock), so it ends with its process, and its file stays: a file that nobody holds means nothing.
-A waiter breaks a lock after 20 minutes by removing the file, whoever holds it. Two machines share no lock, and may
-compile one key at a time. An entry is one file, read whole before it is used.
+A lock is the kernel's (flock), so it ends with its process, but its file stays: a file that nobody holds means nothing.
+After 20 minutes, a waiter breaks a lock by removing the file, whoever holds it. Two machines share no locks, so they
+may compile the same key at the same time. An entry is one file, which is read whole before it is used.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _NEFF = re.compile(r"([0-9a-f]{32})\.neff\Z")
 _LOCK = re.compile(r"([0-9a-f]{32})\.lock\Z")
 _RANK = re.compile(r"r(0|[1-9][0-9]{0,4})\Z")
 _LOOKED_INTO = 8
-"""Folders that are looked into to say what a root is."""
+"""Most folders that are searched, on each of two levels, to find out what a root is."""
 
 
 def tiers(environ: Mapping[str, str], cwd: str | None = None) -> tuple[str, str]:
-    """(shared, local) that a job with this environment uses, as real paths."""
+    """(shared tier, local tier) that a job with this environment uses, as real paths."""
     return tuple(  # type: ignore[return-value]
         os.path.realpath(os.path.join(cwd or os.curdir, environ.get(name) or DEFAULTS[name]))
         for name in (SHARED, LOCAL)
@@ -52,7 +52,7 @@ def tiers(environ: Mapping[str, str], cwd: str | None = None) -> tuple[str, str]
 
 
 def is_cache(root: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether a folder is TorchNeuron's cache: by what lies in it; an empty one by its name."""
+    """Whether a folder is TorchNeuron's cache, by what lies in it; an empty one, if it is a tier by `environ`."""
     try:
         names = os.listdir(root)
     except OSError:
@@ -74,7 +74,7 @@ def of_ranks(folder: str) -> list[str]:
 
 
 def lock_folders(root: str, environ: Mapping[str, str], processes: Iterable[CacheProcess]) -> list[str]:
-    """Where the locks of a cache lie, as jobs here and processes that name their tiers have it; each once."""
+    """Folders where the cache's locks lie, by `environ` and by processes whose environment names tiers; each once."""
     found = [f"{root}/{LOCKS}"]
     named: list[tuple[Mapping[str, str], str | None]] = [(environ, None)]
     named += [
@@ -159,7 +159,8 @@ class _Look:
         return _entry(key, _STATES[artifact], facts, artifact=artifact, problems=problems, disk=self.disk)
 
     def add_locks(self, folders: Iterable[str]) -> None:
-        """What is known of each lock. One that nobody holds is no lock; where others cannot be seen it is unknown."""
+        """Add to the entries what is known of their locks. A file that nobody holds is no lock in force; if processes
+        that cannot be seen may hold it, that is unknown."""
         for folder in folders:
             names = {name: match[1] for name in _names(folder) if (match := _LOCK.match(name))}
             held = lock_holders.find(folder, names)
@@ -192,7 +193,7 @@ class _Look:
             self.others.append(Other(name, facts.st_blocks * 512, 1, facts.st_mtime_ns))
 
     def _members(self, path: str) -> Iterator[tuple[str, os.stat_result]]:
-        """Names of a folder below the root with what they are, by name; no link is followed."""
+        """(name, status) of what lies in a folder below the root, by name; no link is followed."""
         try:
             handle = self.reader.open_folder(f"{self.root}/{path}" if path else self.root)
         except OSError as problem:

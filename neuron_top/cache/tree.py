@@ -1,4 +1,4 @@
-"""The size of a folder tree: blocks once per inode, links not followed, any depth, bounded, access times kept."""
+"""Measures a folder tree of any depth: counts an inode's blocks once, follows no links, changes no access times."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.folders import Descent
 
 FILES_LIMIT = 1_000_000
-"""Files and folders at which a walk stops and says that it is incomplete: nobody's home folder is walked for ever."""
+"""Most files and folders of one walk, which is then marked as incomplete: it may have met somebody's home folder."""
 
 
 class TreeSize(msgspec.Struct, frozen=True, array_like=True):
-    """What a tree holds. `newest` is the latest mtime of a file in it, seconds since the epoch."""
+    """What a tree holds. Bytes; `newest` is the latest mtime of a file in it, in seconds since the epoch."""
 
     allocated: int = 0
     apparent: int = 0
     files: int = 0
     newest: float | None = None
     complete: bool = True
-    """False when the walk was cut short or a folder could not be read."""
+    """False if the walk was cut short, or a folder could not be read."""
 
 
 def measure(path: str, reader: NoAtimeReader | None = None, limit: int = FILES_LIMIT) -> TreeSize:
@@ -35,7 +35,7 @@ def measure(path: str, reader: NoAtimeReader | None = None, limit: int = FILES_L
 
 
 def linked_inodes(path: str) -> Counter[int]:
-    """By inode: names below `path` of files that have more than one name anywhere."""
+    """Inode → number of its names below `path`, for files that have more than one name anywhere."""
     walk = _Walk(NoAtimeReader(), FILES_LIMIT)
     walk.run(path)
     return walk.linked
@@ -60,13 +60,13 @@ class _Walk:
             with closing(Descent(top, self.reader.open_folder)) as place:
                 self._below(place)
         except OSError:
-            self.complete = False  # somebody moved a folder from under the walk
+            self.complete = False  # somebody moved a folder during the walk
         finally:
             os.close(top)
 
     def _below(self, place: Descent) -> None:
         waiting = [self._folder(place)]
-        """Of each folder on the way down: sub-folders that were not measured yet."""
+        """For each folder on the way down: its sub-folders that were not measured yet."""
         while waiting:
             if self.files + self.folders >= self.limit:
                 self.complete = False
@@ -84,7 +84,7 @@ class _Walk:
             waiting.append(self._folder(place))
 
     def _folder(self, place: Descent) -> list[str]:
-        """Measure the present folder's files; its sub-folders."""
+        """Measure the files of the current folder; returns the names of its sub-folders."""
         folders: list[str] = []
         try:
             device = os.fstat(place.handle).st_dev

@@ -5,19 +5,20 @@ effective user and root could have written it or can exchange it now. That is de
 one component after the other, through descriptors:
 
 - a folder on the way belongs to the effective user or to root, and nobody else may change it;
-- or it is sticky (`/tmp`, `/var/tmp`): others may add to it, so the component that is taken out of it must itself
-  belong to the effective user or to root;
+- or it is sticky (`/tmp`, `/var/tmp`): others may add to it, so the next component on the way must itself belong to
+  the effective user or to root;
 - symbolic links on the way to a root are resolved here, component by component, under the same rules; below the root
   no link is followed;
 - the file is a regular file that belongs to the effective user or to root, and nobody else may write to it.
 
-Write permission of a group counts as nobody else's where the group is private: it has the name of the effective user
-or of root, is that user's primary group, and has no other member.
+A group's write permission is allowed if the group is private: it has the name of the effective user or of root, is that
+user's primary group, and has no other member.
 
-In a container of an ordinary user the machine's root user may have no uid; folders above a root may then belong to the
+In a container of an ordinary user, the machine's root user may have no uid; folders above a root may then belong to the
 uid that stands for unmapped users.
 
-`NEURONTOP_TRUST_CACHE=1` says that whoever can write there is trusted. The gate then opens what it is asked for.
+`NEURONTOP_TRUST_CACHE=1` says that everyone who can write there is trusted. The gate then opens whatever it is asked
+for.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from neuron_top.plain_files import NotAPlainFile, open_plain
 
 TRUST_VARIABLE = "NEURONTOP_TRUST_CACHE"
 FOLDER_MODE = 0o755
-"""Of every folder that we make, unless the umask takes more away."""
+"""Mode of every folder that we make, unless the umask takes more away."""
 FILE_MODE = 0o644
 _GROUP_OR_WORLD = stat.S_IWGRP | stat.S_IWOTH
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -60,7 +61,7 @@ def vouched(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 class CheckedFolder:
-    """A trusted folder, open. Its files and folders are reached from its descriptor and without following links."""
+    """A trusted folder, open. What lies in it is reached from its descriptor, without following links."""
 
     def __init__(self, handle: int, path: str, rules: Rules) -> None:
         self.path, self._handle, self._rules = path, handle, rules
@@ -117,15 +118,15 @@ class CheckedFolder:
 
 
 class Rules:
-    """Whom one user trusts. `vouched`: everybody."""
+    """Whom `user` trusts: itself and root; if `vouched`, everybody."""
 
     def __init__(self, user: int, *, vouched: bool = False) -> None:
         self.owners, self.vouched = frozenset({user, 0}), vouched
 
     def check_folder(self, handle: int, facts: os.stat_result, path: str, *, above: bool = False) -> None:
-        """A folder must belong to us, and others may not change it unless it is sticky. Raises Untrusted.
+        """A folder must belong to us or to root, and others may not change it unless it is sticky. Raises Untrusted.
 
-        `above`: it only leads to one that is asked about.
+        `above`: it only leads to the folder in question.
         """
         if self.vouched:
             return
@@ -135,12 +136,12 @@ class Rules:
             self._check_writers(handle, facts, path)
 
     def check_component(self, above: os.stat_result, path: str, facts: os.stat_result, name: str) -> None:
-        """What is taken out of a folder to which others may add must be ours. Raises Untrusted."""
+        """What a sticky folder holds, to which others may add, must belong to us or to root. Raises Untrusted."""
         if above.st_mode & stat.S_ISVTX and not self.vouched:
             self._check_owner(facts, f"{path.rstrip('/')}/{name}")
 
     def check_file(self, handle: int, facts: os.stat_result, path: str) -> None:
-        """A file must belong to us, and nobody else may write to it. Raises Untrusted."""
+        """A file must belong to us or to root, and nobody else may write to it. Raises Untrusted."""
         if self.vouched:
             return
         self._check_owner(facts, path)
@@ -163,12 +164,12 @@ class Rules:
 
 
 def rules_in_force(environ: Mapping[str, str] = os.environ) -> Rules:
-    """Those of the effective user."""
+    """The rules of the effective user."""
     return Rules(os.geteuid(), vouched=vouched(environ))
 
 
 def open_folder(path: str, *, make: bool = False, mode: int = FOLDER_MODE, rules: Rules | None = None) -> CheckedFolder:
-    """A folder, reached from `/` under the rules above; `make`: what is missing of the way is made, with this `mode`.
+    """A folder, reached from `/` under the rules above. `make`: missing folders are made, with this `mode`.
 
     Raises Untrusted or OSError.
     """
@@ -183,7 +184,8 @@ def open_folder(path: str, *, make: bool = False, mode: int = FOLDER_MODE, rules
 
 
 def open_own(path: str) -> CheckedFolder:
-    """A folder that this process made for itself (`mkdtemp`); the way to it is the user's choice of `TMPDIR`.
+    """A folder that this process made for itself (`mkdtemp`). The folders above it are not checked: the user chose them
+    by `TMPDIR`.
 
     Raises Untrusted or OSError.
     """
@@ -198,7 +200,7 @@ def open_own(path: str) -> CheckedFolder:
 
 
 def make_folders(path: str, mode: int = FOLDER_MODE) -> None:
-    """Make `path` and what is missing above it, none of it writable by others whatever the umask. Raises OSError."""
+    """Make `path` and what is missing above it, not writable by others whatever the umask. Raises OSError."""
     above = os.path.dirname(path)
     if above and not os.path.isdir(above):
         make_folders(above, mode)
@@ -210,7 +212,7 @@ def make_folders(path: str, mode: int = FOLDER_MODE) -> None:
 
 
 def problem_with(path: str, user: int | None = None, environ: Mapping[str, str] = os.environ) -> str:
-    """Why code may not be loaded from the folder `path`; empty where it may, and where it is missing or no folder."""
+    """Why code may not be loaded from the folder `path`; empty if it may, and if there is no such folder."""
     rules = Rules(os.geteuid() if user is None else user, vouched=vouched(environ))
     try:
         with open_folder(path, rules=rules):
@@ -222,7 +224,7 @@ def problem_with(path: str, user: int | None = None, environ: Mapping[str, str] 
 
 
 def refusal(reason: object, way_out: str = "Use a root of your own (NEURON_COMPILE_CACHE_URL)") -> RefusedForSafety:
-    """The sentence that a user gets to read: what is wrong, and what to do."""
+    """The error for a user: what is wrong, and what to do."""
     return RefusedForSafety(
         f"{reason}: loading from there could run other people's code. {way_out}, "
         f"or set {TRUST_VARIABLE}=1 if you trust everyone who can write there."
@@ -230,10 +232,10 @@ def refusal(reason: object, way_out: str = "Use a root of your own (NEURON_COMPI
 
 
 class _Walk:
-    """One way from `/` to a folder. Links are resolved on the way, so that each part of it is checked."""
+    """A walk from `/` to a folder. It resolves links itself, so that each component is checked."""
 
     def __init__(self, path: str, rules: Rules, *, make: int | None) -> None:
-        """`make`: the mode of folders that are missing; None: none is made."""
+        """`make`: mode with which missing folders are made; None: none is made."""
         self._wanted, self._rules, self._make = path, rules, make
         self._left = _parts(path)
         self._links = 0
@@ -241,7 +243,7 @@ class _Walk:
         self._facts = os.fstat(self._handle)
 
     def end(self) -> CheckedFolder:
-        """Go there."""
+        """Walk to the folder. Raises Untrusted or OSError."""
         try:
             self._rules.check_folder(self._handle, self._facts, "/", above=bool(self._left))
             while self._left:
@@ -296,7 +298,7 @@ class _Walk:
 
 
 def _parts(path: str) -> list[str]:
-    """The components of a path, the first one last."""
+    """The components of a path in reverse, so that `pop` takes the first one."""
     return [part for part in reversed(path.split("/")) if part not in ("", ".")]
 
 
@@ -308,9 +310,9 @@ def is_root_unmapped(uid_map: str) -> bool:
 
 @functools.cache
 def _unmapped_root() -> int | None:
-    """The number under which files of the machine's root appear in such a container; None everywhere else.
+    """The uid under which files of the machine's root appear in such a container; None everywhere else.
 
-    Strangers appear under it, too. What they could do with a folder on the way is to move our own folders about.
+    Files of strangers appear under it too. With a folder on the way, all they could do is move our own folders around.
     """
     try:
         with open("/proc/self/uid_map", encoding="ascii") as file:
@@ -323,7 +325,7 @@ def _unmapped_root() -> int | None:
 
 @functools.cache
 def _is_private(group: int, user: int) -> bool:
-    """Whether nobody but `user` is in `group`, as far as names show (Debian's OpenSSH has the same rule)."""
+    """Whether nobody but `user` is in `group`, judged by names (Debian's OpenSSH has the same rule)."""
     try:
         person, members = pwd.getpwuid(user), grp.getgrgid(group)
     except KeyError:
@@ -333,7 +335,7 @@ def _is_private(group: int, user: int) -> bool:
 
 
 def _has_access_list(handle: int) -> bool:
-    """Whether more than owner, group and others are named in the permissions (POSIX ACL)."""
+    """Whether the permissions name more than owner, group and others (a POSIX ACL)."""
     try:
         return bool(os.getxattr(f"/proc/self/fd/{handle}", _ACCESS_LIST))
     except OSError:

@@ -7,21 +7,21 @@ import os
 import msgspec
 
 DAY = 86400.0
-"""A mount with `relatime` writes a file's access time at most once a day: the last use may be so much later."""
+"""Seconds. With `relatime`, a file's access time is updated at most once a day, so its last use may be a day later."""
 AHEAD_SECONDS = DAY
-"""Clocks of hosts differ, and zones are mistaken: only a time that lies further ahead says nothing."""
+"""Clocks of hosts differ, and time zones are mistaken; only a time that is further ahead than this means nothing."""
 
 
 def is_ahead(at: float, now: float) -> bool:
-    """Whether a time lies so far ahead of the clock that it says nothing of when something happened."""
+    """Whether a time lies so far ahead of the clock that it does not tell when something happened."""
     return at > now + AHEAD_SECONDS
 
 
 def last_read(facts: os.stat_result, now: float) -> float | None:
-    """When a file was read after it was written, as its access time says; None where that says nothing of it."""
+    """When a file was last read after it was written, by its access time; None if that does not tell."""
     if is_ahead(facts.st_atime, now):
         return None
-    # A mount with `relatime` sets the access time at every read where the file is dated ahead of it.
+    # With `relatime`, each read sets the access time of a file whose modification time lies ahead.
     return facts.st_atime if facts.st_atime > facts.st_mtime or is_ahead(facts.st_mtime, now) else None
 
 
@@ -31,18 +31,18 @@ class CacheUse(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     """How that is known, in words."""
     certain: bool = True
-    """False where it only may be so: an environment names it, or a file below it is young."""
+    """False if a use is only possible: an environment names the cache, or a file in it changed recently."""
     since: float | None = None
-    """When the first of them started; None where that cannot be known."""
+    """When the first of these processes started; None if unknown."""
     held: frozenset[str] = frozenset()
-    """Entries (`compiler/module`) with a file that one of them has open or mapped."""
+    """Entries (`compiler/module`) with a file that one of the processes has open or mapped."""
     named: frozenset[str] = frozenset()
-    """Modules that one of them compiles, as its command shows."""
+    """Modules that one of the processes compiles, by its command."""
 
     def concerns(self, path: str, module: str, last_use: float | None) -> bool:
-        """Whether one of them may need an entry: it holds or names it, or may have used it since it started.
+        """Whether a process may need an entry: it holds or names it, or may have used it since the first one started.
 
-        `last_use`: of the entry; None where it is not known.
+        `last_use`: the entry's; None if it is not known.
         """
         if path in self.held or module in self.named or self.since is None or last_use is None:
             return True

@@ -23,17 +23,18 @@ class RootUsers(msgspec.Struct, frozen=True):
     """What the processes of this machine do with one root."""
 
     use: CacheUse | None
-    """None = nobody was seen."""
+    """None: nobody was seen to use it."""
     unseen: int
-    """Processes whose open files may not be looked at."""
+    """Number of processes whose open files we may not see."""
     work_open: dict[str, int]
-    """Module → process with a file of its work folder open."""
+    """Module → pid of a process that has a file of the module's work folder open."""
 
 
 def users_of(
     root: str, modules: Sequence[str], running: Sequence[CacheProcess], boot: float | None, proc: str = "/proc"
 ) -> RootUsers:
-    """The users of `root` among the processes that run; work folders are looked for by the names of `modules`."""
+    """The users of `root` among the processes that are `running`. Work folders are recognized by the names of
+    `modules`."""
     real = os.path.realpath(root)
     bystanders = processes.bystanders(running, proc)
     proofs: dict[int, str] = {}
@@ -52,7 +53,7 @@ def users_of(
         if paths is None:
             unseen += not process.only_looks
             continue
-        if process.only_looks:  # it has entries open for an instant, to list them
+        if process.only_looks:  # it has entries open only for a moment, to list them
             paths = [path for path in paths if path.startswith(_DEVICE)]
         if opened := next(filter(None, (_proof(path, real) for path in paths)), ""):
             proofs.setdefault(pid, f"process {pid} has {opened} open")
@@ -74,25 +75,25 @@ def users_of(
 
 
 def _proof(path: str, root: str) -> str:
-    """What an open file proves to be in use; "" where it says nothing of the root."""
+    """What an open file proves to be in use, in words; "" if it proves nothing about the root."""
     if path.startswith(_DEVICE):
         return path
     return "a file of the cache" if path == root or path.startswith(root + "/") else ""
 
 
 def _module_at_work(path: str, modules: Iterable[str]) -> list[str]:
-    """The modules whose work folder a file lies in: it carries their key in its name.
+    """The modules whose work folder a file lies in, which its name shows: it contains the module's key.
 
-    A folder of exactly that name is an entry, of whatever cache.
+    A name that is exactly the key is that of an entry, in whatever cache.
     """
     name = os.path.basename(path)
     return [module for module in modules if module in name and module != name]
 
 
 def _why(users: Mapping[int, str], running: Iterable[CacheProcess]) -> str:
-    """How one user of the cache is known, and how many more there are; `users` has the certain ones first.
+    """How one user of the cache is known, and how many more there are. `users` has the certain ones first.
 
-    The job goes before the `neurontop run` that started it: a person recognizes the job.
+    A job is named rather than the `neurontop run` that started it, as a person recognizes the job.
     """
     ours = {process.pid for process in running if process.is_ours}
     shown = next((pid for pid in users if pid not in ours), next(iter(users)))
@@ -102,7 +103,7 @@ def _why(users: Mapping[int, str], running: Iterable[CacheProcess]) -> str:
 
 
 def _entry_of(path: str, root: str) -> list[str]:
-    """The entry (`compiler/module`) that a path below `root` lies in, if it lies in one."""
+    """The entry (`compiler/module`) below `root` that a path lies in; an empty list if it lies in none."""
     parts = path.removeprefix(root + "/").split("/") if path.startswith(root + "/") else []
     place = next((number for number, part in enumerate(parts) if part.startswith("MODULE_")), None)
     return ["/".join(parts[: place + 1])] if place is not None else []

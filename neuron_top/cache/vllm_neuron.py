@@ -1,9 +1,9 @@
-"""vLLM-Neuron's own compile cache (SDK 2.31 and later): which of its entries are complete. Looks only.
+"""vLLM-Neuron's own compile cache (SDK 2.31 and later): which of its entries are complete. Reads only.
 
     <root>/<32 hex digits>/graph_<key>.neff, graph.hlo, command.txt, dev0_0.rank0/…, .compilation_complete
 
-The marker is written last and holds `completed:<time>` and `neff_size:<bytes>`: an entry is complete when it is there
-and a NEFF has that size. Without it a compile runs or died; a crashed one leaves 100 MB and more.
+The marker is written last and holds `completed:<time>` and `neff_size:<bytes>`: an entry is complete if it is there and
+a NEFF has that size. Without it, a compile is running or has died; one that crashed leaves 100 MB and more.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ class VllmState(StrEnum):
 
     COMPLETE = "complete"
     MISMATCH = "mismatch"
-    """A marker, but no NEFF of the size it names."""
+    """It has a marker, but no NEFF of the size that this names."""
     INCOMPLETE = "incomplete"
     """No marker: being compiled, or left by a compile that died."""
 
 
 class VllmEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry. Bytes; `newest` is the latest change in it, seconds since the epoch."""
+    """One entry. `bytes` are disk blocks; `newest` is its latest change, in seconds since the epoch."""
 
     key: str
     state: VllmState
     bytes: int
     files: int
     neff_bytes: int | None
-    """Length of its NEFF, the largest where ranks have their own; None when there is none."""
+    """Length of its NEFF, of the largest if ranks have their own; None if there is none."""
     newest: float | None
 
 
 def is_vllm_neuron(root: str) -> bool:
-    """Whether a folder looks like this cache: a folder in it is named by a key and has a file that entries have."""
+    """Whether a folder looks like this cache: it has a folder named by a key, with a file that only entries have."""
     reader = NoAtimeReader()
     try:
         keys = [name for name in _names(root, reader) if _KEY.match(name)][:_LOOKED_INTO]
@@ -65,7 +65,7 @@ def is_vllm_neuron(root: str) -> bool:
 
 
 def entries(root: str) -> list[VllmEntry]:
-    """The entries below `root`, by key; none when it cannot be read. What is not named by 32 digits is no entry."""
+    """The entries below `root`, by key; none if it cannot be read. A folder not named by 32 hex digits is no entry."""
     try:
         keys = sorted(name for name in _names(root, NoAtimeReader()) if _KEY.match(name))
     except OSError:

@@ -1,7 +1,7 @@
-"""The work folders of compilers: they lie outside the cache, grow while a compile runs, and stay behind when it dies.
+"""The work folders of compilers: they lie outside the cache, grow while a compile runs, and stay behind if it dies.
 
-Growth of such a folder is the best sign that a compile lives; what dead compiles left there counts as disk to be
-had back. Names are those of the SDK's wrapper, of its parallel compile and of NxD.
+A folder that grows is the best sign that a compile is alive; the space of what dead compiles left can be reclaimed. The
+names are those of the SDK's wrapper, of its parallel compile and of NxD.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from neuron_top.cache.processes import MODULE_KEY, CacheProcess
 from neuron_top.cache.tree import measure
 
 QUIET_SECONDS = 600.0
-"""A work folder that changed more recently belongs to a live compile, whatever the process list says."""
+"""A work folder that changed within this time belongs to a live compile, whatever the process list says."""
 _SCANNED_FOLDERS = 20_000
 
 
 class WorkDir(msgspec.Struct, frozen=True, kw_only=True):
-    """One work folder. `modules` are the cache keys its file names carry."""
+    """One work folder. `modules` are the cache keys in the names of its files."""
 
     path: str
     kind: str
     """`compile` (one graph), `nxd`, `parallel`."""
     modules: tuple[str, ...]
     allocated: int | None
-    """Disk blocks; None when it was not measured."""
+    """Bytes of disk blocks; None if it was not measured."""
     newest: float | None
     alive: bool | None
-    """A process names it, or it changed in the last ten minutes. None when it was not looked at."""
+    """Whether a process names it, or it changed in the last ten minutes. None if that was not checked."""
     files: int | None = None
 
 
 def places(environ: Mapping[str, str] = os.environ, tmp: str | None = None) -> list[tuple[str, str]]:
-    """(kind, glob pattern) of every place where work folders of this machine may lie."""
+    """(kind, glob pattern) of all places where work folders may lie on this machine."""
     tmp = tmp or tempfile.gettempdir()
     nxd = environ.get("BASE_COMPILE_WORK_DIR") or f"{tmp}/nxd_model"
     return [
@@ -79,7 +79,7 @@ def find(
 def newest_by_module(
     modules: Iterable[str], environ: Mapping[str, str] = os.environ, tmp: str | None = None
 ) -> dict[str, float]:
-    """For each of `modules` that a work folder names: when that folder last changed."""
+    """Module → when its work folder last changed, in seconds since the epoch, for those of `modules` that have one."""
     wanted = set(modules)
     newest: dict[str, float] = {}
     for _, path in _folders(environ, tmp):
