@@ -1,6 +1,6 @@
-"""Gives up locks that the kernel otherwise ends with their holder (`flock`).
+"""Releases locks of the kernel (`flock`) before their holder ends.
 
-Closing the file is not enough: a child that was forked meanwhile still has it open and so keeps the lock.
+Closing the file is not enough: a child that was forked meanwhile still has it open, and so keeps the lock.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import os
 
 
 def unlock(handle: int) -> None:
-    """Give up the lock; its file stays open."""
+    """Release the lock; its file stays open."""
     with contextlib.suppress(OSError):  # a file system without locks
         fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 def give_back(handle: int) -> None:
-    """Give up the lock and close its file."""
+    """Release the lock and close its file."""
     unlock(handle)
     os.close(handle)

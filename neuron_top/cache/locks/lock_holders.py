@@ -1,11 +1,11 @@
 """Finds the living process that holds a lock file, by the kernel's list of locks and by what processes have open.
 
-An age proves nothing here: a lock file may be older than the machine's last start and held all the same, because
-taking the lock again does not change the file's times. The evidence is `/proc/locks` (flock, fcntl, open file
-descriptions), the open files of each process that may be looked at, and for locks of processes that cannot be seen, the
-kernel's answer to an attempt. A process that has the file open for writing may hold a lock that the kernel does not
-list (a network file system, an emulated kernel); one that has it open for reading only looks at it, as our own viewers
-or a shell's `<` do.
+The file's age proves nothing: it may be older than the machine's last start and held nevertheless, because taking the
+lock again does not change the file's times. The evidence is `/proc/locks` (flock, fcntl, open file descriptions), the
+open files of each process that we may look at, and, for locks of processes that we cannot see, the kernel's answer to
+an attempt. A process that has the file open for writing may hold a lock that the kernel does not list (on a network
+file system, or an emulated kernel). One that has it open only for reading just looks at it, as our own viewers do, or
+a shell's `<`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from neuron_top.cache.filesystem import device_of
 from neuron_top.cache.noatime_reader import NoAtimeReader
 
 _LINE = re.compile(r"\d+: (FLOCK|POSIX|OFDLCK) +\w+ +\w+ +(-?\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) ", re.ASCII)
-"""One lock in force; `->` stands before the kind of one that is waited for, and an incomplete line is none."""
+"""A line with a lock in force. One that a process waits for has `->` before its kind, and does not match; nor does an
+incomplete line."""
 _KINDS = {"FLOCK": "flock", "POSIX": "fcntl", "OFDLCK": "fcntl, open file description"}
 _F_OFD_GETLK = getattr(fcntl, "F_OFD_GETLK", 36)
 _FLOCK = struct.Struct("hhqqi4x")
@@ -35,23 +36,23 @@ Identity = tuple[int, int]
 
 
 class Held(NamedTuple):
-    """A lock that a living process holds. `pid` is None where it cannot be determined."""
+    """A lock file that a living process holds. `pid` is None if it is not known."""
 
     proof: str
     pid: int | None
     locked: bool = True
-    """False where it is only open for writing."""
+    """False if the process only has it open for writing."""
 
 
 class _Listed(NamedTuple):
-    """A line of /proc/locks. `pid` is -1 for a lock that no single process owns."""
+    """What a line of /proc/locks says. `pid` is -1 for a lock that no single process owns."""
 
     kind: str
     pid: int
 
 
 def find(root: str, names: Iterable[str], proc: str = "/proc") -> dict[str, Held]:
-    """Who holds which of the lock files `names` (paths below `root`); locks without proof are left out. Changes
+    """Lock file → who holds it, for the files `names` (paths below `root`) of which a holder is proved. Changes
     nothing."""
     files: dict[Identity, str] = {}
     for name in names:
@@ -72,10 +73,10 @@ def find(root: str, names: Iterable[str], proc: str = "/proc") -> dict[str, Held
 
 
 def of_open_file(handle: int) -> str | None:
-    """Why an open lock file must stay: somebody holds a flock or fcntl lock on it. None: nobody did, and we hold its
+    """Why an open lock file must stay: somebody holds a flock or fcntl lock on it. None: nobody does, and we hold its
     flock now.
 
-    Asked right before it goes: `/proc` says nothing of processes in other namespaces, the kernel does.
+    For a check right before it is removed: unlike `/proc`, the kernel also knows of processes in other namespaces.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,7 +87,7 @@ def of_open_file(handle: int) -> str | None:
 
 
 def _held(listed: _Listed | None, opened: Mapping[int, Sequence[str]], path: str, proc: str) -> Held | None:
-    """The holder with its proof. A process whose open file is locked holds it, even where the process that took it is
+    """The holder and its proof. A process whose open file is locked holds the lock, even if the process that took it is
     gone."""
     for pid, descriptors in sorted(opened.items()):
         for descriptor in descriptors:
@@ -106,7 +107,7 @@ def _held(listed: _Listed | None, opened: Mapping[int, Sequence[str]], path: str
 
 
 def _listed(files: Collection[Identity], mounted: int | None, proc: str) -> dict[Identity, _Listed]:
-    """The locks in force on these files. `mounted` is the device as the kernel lists it, which `stat` may not say."""
+    """The locks in force on these files. `mounted`: the device as the kernel lists it, which `stat` may not report."""
     inodes: dict[int, list[Identity]] = {}
     for identity in files:
         inodes.setdefault(identity[1], []).append(identity)
@@ -127,7 +128,8 @@ def _listed(files: Collection[Identity], mounted: int | None, proc: str) -> dict
 def _opened(
     files: Mapping[Identity, str], listed: Collection[Identity], proc: str
 ) -> dict[Identity, dict[int, list[str]]]:
-    """File → process → its descriptors of it. Files shown under other names count where the kernel lists a lock."""
+    """File → pid → paths of its descriptors of the file. A file that `/proc` shows under another name is found only if
+    the kernel lists some lock."""
     names = {os.path.basename(name) for name in files.values()}
     found: dict[Identity, dict[int, list[str]]] = {}
     own = str(os.getpid())
@@ -144,7 +146,7 @@ def _opened(
 
 
 def _kind_held(descriptor: str) -> str:
-    """Which lock its process holds by a descriptor: `fdinfo` has a line for each; empty for none."""
+    """The kind of lock that a process holds through a descriptor, from `fdinfo`; empty if none."""
     with suppress(OSError), open(descriptor.replace("/fd/", "/fdinfo/"), encoding="ascii", errors="replace") as lines:
         for line in lines:
             match = _LINE.match(line.removeprefix("lock:").lstrip())
@@ -154,7 +156,7 @@ def _kind_held(descriptor: str) -> str:
 
 
 def _is_for_writing(descriptor: str) -> bool:
-    """Whether the descriptor is open for writing, as a holder opens a lock file; True where that is unknown."""
+    """Whether the descriptor is open for writing, as that of a lock's holder is; True if that is unknown."""
     with suppress(OSError, ValueError), open(descriptor.replace("/fd/", "/fdinfo/"), encoding="ascii") as lines:
         for line in lines:
             name, _, value = line.partition(":")
@@ -171,7 +173,7 @@ def _processes(proc: str) -> list[str]:
 
 
 def _open_files(pid: str, proc: str) -> Iterator[tuple[str, str]]:
-    """(path of the descriptor, what it shows) of each file that a process has open; nothing where that is hidden."""
+    """(path of the descriptor, path that it leads to) of each file that a process has open; none if that is hidden."""
     folder = f"{proc}/{pid}/fd"
     try:
         names = os.listdir(folder)

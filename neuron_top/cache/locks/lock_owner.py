@@ -1,9 +1,9 @@
-"""Who holds one of our entry locks, and whether that process still lives.
+"""Who holds one of our entry locks, and whether that process is still alive.
 
-A process is its pid *and* its start time (pids are reused), on one boot of one machine, in one pid namespace:
-from anywhere else its life cannot be judged, and the answer is None, never a guess. Two machines can have one host
-name, as pods of two clusters do, so a record names the machine too, where that has an id that outlives a boot. Locks of
-the SDK are empty files without an owner: `read_record` gives None for them.
+A process is identified by its pid *and* its start time (pids are reused), on one boot of one machine, in one pid
+namespace. From anywhere else it cannot be known whether it lives, and the answer is None, never a guess. Two machines
+can have the same host name, as pods of two clusters do, so a record names the machine too, if that has an id that
+outlives a boot. Locks of the SDK are empty files without an owner: `read_record` returns None for them.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class LockOwner(msgspec.Struct, frozen=True, kw_only=True):
     token: str = ""
     """Differs for each acquisition, so that a process removes only the lock it took itself."""
     claim: str = ""
-    """Where its process claimed the key too, so that the claim, not its life, decides; "" where it claimed nothing."""
+    """Where its process claimed the key too; then that claim decides, and not whether the process lives. "" if it
+    claimed nothing."""
     machine: str = ""
-    """The id that its machine keeps through boots; "" where it has none, and in records of before."""
+    """The id that its machine keeps across boots; "" if it has none, and in records of earlier versions."""
 
 
 _record = msgspec.json.Decoder(LockOwner)  # made once, in one thread: see `cache/scan/index.py`
@@ -57,7 +58,7 @@ def current(claim: str = "") -> LockOwner:
 
 
 def is_alive(owner: LockOwner) -> bool | None:
-    """True or False where it can be proved from here, None where it cannot (another host, another namespace)."""
+    """True or False if that can be proved from here, None if it cannot (another host, another namespace)."""
     if owner.host != socket.gethostname() or not owner.boot_id:
         return None
     if owner.machine and (here := lasting_machine_id()) and owner.machine != here:
@@ -73,12 +74,12 @@ def is_alive(owner: LockOwner) -> bool | None:
 
 
 def is_dead(owner: LockOwner | None) -> bool:
-    """True when an owner is known, and proved dead."""
+    """True if an owner is known and proved dead."""
     return owner is not None and is_alive(owner) is False
 
 
 def process_start(pid: int) -> int | None:
-    """Start of a process in clock ticks since boot; None when it is gone, a zombie, or unreadable."""
+    """Start of a process in clock ticks since boot; None if it is gone, a zombie, or unreadable."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -88,9 +89,9 @@ def process_start(pid: int) -> int | None:
 
 
 def read_record(path: str | Path, dir_fd: int | None = None) -> LockOwner | None:
-    """The owner named in this one file, None for an empty, foreign or missing file, for a link and for a pipe.
+    """The owner named in this one file; None for an empty, foreign or missing file, a link or a pipe.
 
-    An empty one is not opened: a lock of the SDK's, of which others ask who has it open.
+    An empty file is not opened: it is a lock of the SDK's, and other programs check who has it open.
     """
     try:
         if not os.stat(path, dir_fd=dir_fd, follow_symlinks=False).st_size:
@@ -104,7 +105,8 @@ def read_record(path: str | Path, dir_fd: int | None = None) -> LockOwner | None
 
 
 def _exists(pid: int) -> bool | None:
-    """Without a readable start time: False only when there is no such process (or just its zombie)."""
+    """For a process without a readable start time: False if there is none, or only its zombie; None if /proc is not
+    readable."""
     if not Path("/proc/self/stat").exists():
         return None
     return Path(f"/proc/{pid}").exists() and not _is_zombie(pid)

@@ -1,9 +1,9 @@
-"""The lock of an entry: how it is taken, given back, and taken away from an owner that is dead.
+"""The lock of an entry: how it is taken, released, and taken away from a dead owner.
 
-One protocol for everyone who works on an entry, compilers and cache actions alike. A lock is a hard link to a record of
-its owner (see `lock_owner`), so it never exists without one. A dead owner's lock is removed under a `flock` on the
-entry's folder, which ends with the process that has it: among all who take over, check and removal are one step. A lock
-file that a living process has locked by other means (the SDK's clients do) stays.
+Compilers and cache actions alike use this one protocol to work on an entry. A lock is a hard link to a record of its
+owner (see `lock_owner`), so it never exists without one. A dead owner's lock is removed under a `flock` on the entry's
+folder, which ends with the process that holds it, so that no two processes can both check and remove it. A lock file
+that a living process has locked by other means (as the SDK's clients do) stays.
 
 The SDK's own locks are empty files that name nobody. They are never broken here; `verdicts` says what is known of them.
 """
@@ -30,34 +30,35 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 class LockHeld(Exception):
-    """A living process has locked the file by other means than its name; the text says which."""
+    """A living process has locked the file itself, with flock or fcntl; the text says which."""
 
 
 class EntryFolder(NamedTuple):
-    """Where the files of an entry are reached: below a path, or from an open descriptor, which a rename moves along."""
+    """How the files of an entry are reached: below a path, or from an open descriptor, which stays valid after a rename
+    of the folder."""
 
     prefix: str = ""
     handle: int | None = None
 
     @classmethod
     def at(cls, path: str | Path) -> EntryFolder:
-        """The folder that has this path whenever it is used."""
+        """The folder at this path, looked up at each use."""
         return cls(f"{path}/")
 
     def remove(self, name: str) -> None:
-        """Remove a file of it; one that is not there is fine. Raises OSError."""
+        """Remove a file of the entry, if it is there. Raises OSError."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.prefix + name, dir_fd=self.handle)
 
     def owner_in(self, name: str) -> LockOwner | None:
-        """The owner that this one file names."""
+        """The owner that one file of the entry names; None if it names nobody."""
         return lock_owner.read_record(self.prefix + name, self.handle)
 
 
 def take(folder: EntryFolder, lock: str, record: str | Path) -> bool:
-    """Make `lock` a link to `record`, the file that names its owner; False where somebody has it already.
+    """Make `lock` a link to `record`, the file that names its owner; False if somebody has it already.
 
-    Raises FileNotFoundError where the record or the entry is gone, or another OSError.
+    Raises FileNotFoundError if the record or the entry is gone, or another OSError.
     """
     try:
         os.link(record, folder.prefix + lock, dst_dir_fd=folder.handle)
@@ -71,7 +72,7 @@ def take(folder: EntryFolder, lock: str, record: str | Path) -> bool:
 
 
 def _is_linked(folder: EntryFolder, lock: str, record: str | Path) -> bool:
-    """Whether the lock is the link that was asked for: NFS says "exists" where the answer to a first try was lost."""
+    """Whether the lock is our link after all: NFS says "exists" if its answer to a first, successful try was lost."""
     try:
         found = os.stat(folder.prefix + lock, dir_fd=folder.handle, follow_symlinks=False)
         return os.path.samestat(found, os.lstat(record))
@@ -80,15 +81,15 @@ def _is_linked(folder: EntryFolder, lock: str, record: str | Path) -> bool:
 
 
 def owner_of(folder: EntryFolder, lock: str) -> LockOwner | None:
-    """Whom the lock names, in itself or in the record beside it; None for a lock of the SDK's, and where there is none.
+    """The owner that the lock names, in itself or in the record beside it; None for a lock of the SDK's, or no lock.
 
-    What lies beside is read without the lock, too: a lock that cannot be read may still have an owner.
+    The record beside is read in any case: a lock that cannot be read may still have an owner.
     """
     return folder.owner_in(lock) or folder.owner_in(filenames.owner_name(lock))
 
 
 def release(folder: EntryFolder, lock: str, token: str) -> None:
-    """Remove the lock and the record beside it where they carry `token`; everything else stays."""
+    """Remove the lock and the record beside it if they carry `token`; another owner's stay."""
     for name in (filenames.owner_name(lock), lock):
         owner = folder.owner_in(name)
         if owner is not None and owner.token == token:
@@ -97,11 +98,11 @@ def release(folder: EntryFolder, lock: str, token: str) -> None:
 
 
 def break_dead(folder: EntryFolder, lock: str) -> LockOwner | None:
-    """Remove the lock if its owner is proved dead; returns that owner, None where nothing was done."""
+    """Remove the lock if its owner is proved dead; returns that owner, None if nothing was done."""
     if not lock_owner.is_dead(owner_of(folder, lock)):
         return None
     with contextlib.suppress(LockHeld, OSError), taking_over(folder), unheld(folder, (lock,)):
-        owner = owner_of(folder, lock)  # again: another process may have broken it by now, and work there
+        owner = owner_of(folder, lock)  # again: another process may have broken the lock and taken its own by now
         if owner is not None and lock_owner.is_dead(owner):
             _remove_all_but_others(folder, lock, owner.token)
             return owner
@@ -109,9 +110,9 @@ def break_dead(folder: EntryFolder, lock: str) -> LockOwner | None:
 
 
 def break_claimed(folder: EntryFolder, lock: str, claim: str) -> LockOwner | None:
-    """Remove a lock that was taken under a claim in `claim`, by whoever holds that claim now; returns its owner.
+    """Remove a lock that was taken under a claim in `claim`; returns its owner, None if nothing was done.
 
-    Its owner lost the claim, so it is gone or will publish nothing. None where nothing was done.
+    For a process that holds that claim now: the lock's owner has lost it, so it is gone or will publish nothing.
     """
     with contextlib.suppress(LockHeld, OSError), taking_over(folder), unheld(folder, (lock,)):
         owner = owner_of(folder, lock)
@@ -123,7 +124,7 @@ def break_claimed(folder: EntryFolder, lock: str, claim: str) -> LockOwner | Non
 
 @contextlib.contextmanager
 def taking_over(folder: EntryFolder) -> Iterator[None]:
-    """Alone among all who take locks away, for as long as the block runs. Raises OSError where that is impossible."""
+    """Keep all others from taking locks away while the block runs. Raises OSError if that is impossible."""
     handle = folder.handle
     if handle is None:
         handle = os.open(folder.prefix, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -138,7 +139,7 @@ def taking_over(folder: EntryFolder) -> Iterator[None]:
 
 @contextlib.contextmanager
 def unheld(folder: EntryFolder, locks: Iterable[str]) -> Iterator[None]:
-    """Hold the kernel's lock on each lock file while the block runs. Raises LockHeld where a living process has it."""
+    """Hold the kernel's lock on each lock file while the block runs. Raises LockHeld if a living process has it."""
     with contextlib.ExitStack() as stack:
         for name in locks:
             try:
@@ -152,7 +153,7 @@ def unheld(folder: EntryFolder, locks: Iterable[str]) -> Iterator[None]:
 
 
 def _remove_all_but_others(folder: EntryFolder, lock: str, token: str) -> None:
-    """Remove lock and record, unless one of them has come to name another owner meanwhile."""
+    """Remove lock and record, except one that names another owner by now."""
     for name in (filenames.owner_name(lock), lock):
         owner = folder.owner_in(name)
         if owner is None or owner.token == token:
@@ -160,7 +161,7 @@ def _remove_all_but_others(folder: EntryFolder, lock: str, token: str) -> None:
 
 
 def _create(folder: EntryFolder, lock: str, record: str | Path) -> bool:
-    """Create the lock exclusively, for file systems without hard links: there it has no owner for an instant."""
+    """Create the lock exclusively, for file systems without hard links. For an instant it has no owner."""
     data = Path(record).read_bytes()
     try:
         handle = os.open(folder.prefix + lock, _CREATE, trust.FILE_MODE, dir_fd=folder.handle)

@@ -1,10 +1,10 @@
 """Decides whether the holder of a lock is alive: collects the evidence, and judges what it proves.
 
-The SDK's lock is an empty file without an owner, so its age alone proves nothing. A verdict needs proof of life (a
-compiler that names the key, its work folder growing, a living process that has the file locked or open for writing) or
-proof of death (older than the machine's last start; nobody uses this cache any more; or no process, no growth, and
-older than the longest compile known). Our own locks name their holder. On shared file systems death is never proved
-from one host. Everything else is unknown.
+The SDK's lock is an empty file without an owner, and its age alone proves nothing. A verdict needs proof of life (a
+compiler that names the key, a work folder that grows, a living process that has the file locked or open for writing) or
+proof of death (the lock is older than the machine's last start; or nobody uses this cache any more; or there is no
+process, no growth, and the lock is older than the longest compile known). Our own locks name their holder. On shared
+file systems, one host cannot prove death. Without proof, the verdict is unknown.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from neuron_top.cache.users import users_of
 from neuron_top.plain_files import kind_text
 
 QUIET_AGE = 15 * 60.0
-"""With nobody using the cache, a lock older than this is dead, seconds."""
+"""Seconds. If nobody uses the cache, a lock older than this is dead."""
 GROWTH_SECONDS = 5 * 60.0
-"""A work folder that changed within this time grows."""
+"""A work folder that changed within this time counts as growing."""
 LONGEST_COMPILE = 3 * 3600.0
-"""Default for the longest compile known, seconds."""
+"""Default for the longest compile known, in seconds."""
 RECENT_CHANGE = 10 * 60.0
 
 
@@ -48,22 +48,24 @@ class LockEvidence(msgspec.Struct, frozen=True, kw_only=True):
     why_shared: str | None = None
     processes: tuple[CacheProcess, ...] = ()
     use: CacheUse | None = None
-    """Who uses the root; None = nobody was seen."""
+    """Who uses the root; None: nobody was seen."""
     unseen: int = 0
-    """Processes whose files and environment we may not see."""
+    """Number of processes whose open files we may not see."""
     work_newest: dict[str, float] = {}
+    """Module → when its work folder last changed, in seconds since the epoch."""
     work_open: dict[str, int] = {}
-    """Key → process with a file of that key's work folder open."""
+    """Module → pid of a process that has a file of the module's work folder open."""
     longest_compile: float = LONGEST_COMPILE
 
 
 def lock_verdict(
     module: str, since: float, evidence: LockEvidence, owner: Lock | None = None, held: Held | None = None
 ) -> Lock:
-    """The lock of `module`, held since `since`, in the light of the evidence.
+    """The lock of `module`, which is there since `since`, with a verdict from the evidence.
 
-    `owner` is what our own mark says, `held` what the kernel says of the file. A living process is believed first, but
-    an open file without a lock is nothing against a mark whose process has ended.
+    `owner`: the verdict from our own record of the owner, if there is one; `held`: what the kernel says of the file.
+    Proof of life goes first. But a process that only has the file open does not count against a record whose process
+    has ended.
     """
     if owner is not None and owner.verdict is Holder.ALIVE:
         return owner
@@ -83,6 +85,7 @@ def lock_verdict(
 
 
 def _life(module: str, evidence: LockEvidence) -> tuple[str, str | None] | None:
+    """(proof that the holder is alive, the holder if known); None if nothing proves it."""
     for process in evidence.processes:
         if process.is_compiling(module):
             return f"process {process.pid} names the graph in its command", f"pid {process.pid}"
@@ -96,7 +99,10 @@ def _life(module: str, evidence: LockEvidence) -> tuple[str, str | None] | None:
 
 
 def _death(module: str, since: float, evidence: LockEvidence, *, elsewhere: bool) -> str | None:
-    """`elsewhere`: its holder is named and cannot be seen from here, so that nobody was seen says nothing of it."""
+    """The proof that the holder is dead; None if nothing proves it.
+
+    `elsewhere`: the lock names a holder that cannot be judged from here, so it proves nothing that nobody was seen.
+    """
     if evidence.shared:
         return None
     if evidence.boot is not None and since < evidence.boot:
@@ -120,10 +126,11 @@ def evidence_on(
     changes: Iterable[float] = (),
     now: float | None = None,
 ) -> LockEvidence:
-    """Look at the machine, for the locked `modules` of one root. `changes`: mtimes seen below it.
+    """Collect the evidence on this machine about the locked `modules` of one root. Writes nothing; takes a few
+    milliseconds per hundred processes.
 
-    The locks themselves must not count as a change, and times that are far from coming do not: a clock was ahead.
-    Nothing is written; a few milliseconds per hundred processes.
+    `changes`: mtimes seen below the root, without those of the locks themselves. Times far ahead do not count: they are
+    from a clock that was wrong.
     """
     now = time.time() if now is None else now
     modules = list(modules)
@@ -132,7 +139,7 @@ def evidence_on(
     users = users_of(root, modules, running, boot, proc)
     use = users.use
     if use is None and any(abs(now - change) < RECENT_CHANGE for change in changes):
-        # Nobody is seen, in another container perhaps: what was used shortly before is all that can be known.
+        # Nobody is seen, but somebody may work in another container. All we know is that a file just changed.
         why = "somebody may use this cache, as a file below it changed in the last ten minutes"
         use = CacheUse(why=why, certain=False, since=now - RECENT_CHANGE)
     return LockEvidence(
@@ -149,7 +156,7 @@ def evidence_on(
 
 
 def verdicts_of(root: str, locked: Sequence[Entry], changes: Iterable[float]) -> dict[str, Lock]:
-    """A verdict on every lock of a root from what runs on this machine now; by entry path. See `evidence_on`."""
+    """Entry path → its lock with a verdict, from what runs on this machine now. For `changes`, see `evidence_on`."""
     evidence = evidence_on(root, {entry.module for entry in locked}, changes=changes)
     holders = _holders(root, locked)
     return {
@@ -166,13 +173,13 @@ def verdicts_of(root: str, locked: Sequence[Entry], changes: Iterable[float]) ->
 
 
 def _holders(root: str, locked: Sequence[Entry]) -> dict[str, Held]:
-    """By entry path."""
+    """Entry path → who holds its lock file."""
     found = lock_holders.find(root, (f"{entry.path}/{name}" for entry in locked for name in filenames.LOCK_NAMES))
     return {path.rpartition("/")[0]: held for path, held in found.items()}
 
 
 def owner_of(root: str, entry: Entry) -> Lock | None:
-    """What our own mark in or beside the lock says; None for a lock of the SDK's, which names nobody."""
+    """The verdict from our own record in or beside the lock; None for a lock of the SDK's, which names nobody."""
     if entry.lock is None:
         return None
     folder = EntryFolder.at(f"{root}/{entry.path}")
@@ -181,7 +188,7 @@ def owner_of(root: str, entry: Entry) -> Lock | None:
 
 
 def _unholdable(root: str, entry: Entry) -> Lock | None:
-    """The verdict on a lock that is no file, as clients make them. Through a link one may hold what it leads to."""
+    """The verdict DEAD on a lock that is neither a file, as clients make it, nor a link, whose target may be held."""
     if entry.lock is None:
         return None
     for name in filenames.LOCK_NAMES:
