@@ -1,1 +1,1 @@
-"""What a compile cache consists of: entries and their states, keys, file names, records. One definition for all."""
+"""What a compile cache consists of: entries and their states, keys, file names and records, for readers and writers."""

@@ -1,10 +1,10 @@
-"""What an entry of a compile cache is, and which state its files put it in: pure, no disk.
+"""What an entry of a compile cache is, and which state follows from its files. Pure.
 
-The state table is the published one (19 facts of the SDK's behavior, read from top to bottom), applied alike to
-the SDK's entries (`model.neff`) and to locally compiled ones (`model.inductor`). Three readings go beyond it:
-an artifact of at most 64 bytes without a failure log is a store cut short (a full disk leaves 0 bytes), so it is
-*partial*; under a lock such a stub counts as "no artifact yet"; and a finished entry whose lock is proved alive
-is being compiled again. What matches no row is *unknown*: shown, never changed.
+The states follow the published table (19 facts of the SDK's behavior, read from top to bottom), for the SDK's entries
+(`model.neff`) and locally compiled ones (`model.inductor`) alike. Three rules go beyond it: an artifact of at most 64
+bytes without a failure log was cut short while it was stored (a full disk leaves 0 bytes), so the entry is *partial*;
+under a lock, such a stub counts as "no artifact yet"; and a finished entry whose lock's holder is alive is being
+compiled again. What matches no row is *unknown*: shown, but never changed.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from neuron_top.cache.model.states import Holder, State
 from neuron_top.escapes import visible
 
 MARKER_BYTES = 64
-"""An invalid `model.neff` up to this size beside a log is the failure marker of older clients (5 bytes seen)."""
+"""An invalid `model.neff` of up to this size beside a log is the failure marker of older clients (seen: 5 bytes)."""
 LEGACY_COMPILER = (2, 14)
 """The last compiler generation whose clients took an artifact without `model.done` for a hit."""
 
 MODULE = re.compile(r"MODULE_([0-9]{1,20}|[0-9a-f]{8,64})\+([0-9a-f]{8})\Z")
 TORCH_NEURON = "torch-neuronx"
-"""The compiler of entries of TorchNeuron's cache, whose own versions no name reports."""
+"""Stands for the compiler of entries of TorchNeuron's cache, where no name has a version."""
 NEFF_FILE = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{28})\.neff\Z")
-"""Path of an entry of TorchNeuron's cache: it is one file."""
+"""Path of an entry of TorchNeuron's cache, which is a single file."""
 TRACED = re.compile(r"MODULE_[0-9A-Za-z]+\Z")
 """A whole exported model of optimum-neuron: no flags part, no marks; only its size is known."""
 _NEURON = re.compile(rf"(?:^|/)(?:{'|'.join(filenames.SDK_COMPILERS)})|^\d")
@@ -45,7 +45,7 @@ class Artifact(IntEnum):
     """Not valid and at most MARKER_BYTES long."""
     BROKEN = 3
     UNREADABLE = 4
-    """There, but permission or an outward link forbids the test."""
+    """It exists, but cannot be tested, because of its permissions or a link that leads outside."""
 
 
 class Part:
@@ -95,9 +95,9 @@ class Lock(msgspec.Struct, frozen=True, array_like=True, gc=False):
     since: float
     verdict: Holder = Holder.UNKNOWN
     proof: str | None = None
-    """The evidence in words; None when there is none either way."""
+    """The evidence in words; None if there is none either way."""
     owner: str | None = None
-    """`pid 4711 on host` where a lock of ours names it, or the live process that was found."""
+    """`pid 4711 on host` if a lock of ours names it, or the live process that was found."""
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -106,9 +106,9 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     inode: int
     allocated: int
     names: int
-    """On its whole file system …"""
+    """How many names it has on the whole file system."""
     here: int
-    """… and of these in this entry."""
+    """How many of these are in this entry."""
     kept: bool
     """Whether a slim eviction keeps it."""
 
@@ -120,7 +120,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """
 
     compiler: str
-    """Its folder below the root; empty where entries lie in the root itself."""
+    """Name of the compiler's folder below the root; empty if entries lie in the root itself."""
     module: str
     state: State
     parts: int
@@ -137,13 +137,13 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     artifact_inode: int
     artifact_mtime_ns: int
     flags: str | None
-    """Exact text of the flags file; None when there is none."""
+    """Exact text of the flags file; None if there is none."""
     flags_hash_ok: bool | None
     compiled_at: float | None
     changed_at: float
     """Newest mtime among its files and its folder."""
     read_at: float | None
-    """Newest access time of the artifact, where the mount keeps it and it is later than the write."""
+    """Access time of the artifact, if the mount keeps access times and it is later than the write."""
     compile_seconds: float | None
     lock: Lock | None
     failure: Failure | None
@@ -151,20 +151,20 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     folder_mtime_ns: int
     links: tuple[Link, ...] = ()
     others: tuple[str, ...] = ()
-    """Names that belong to no known part, control characters made visible."""
+    """Names that belong to no known part, with control characters made visible."""
     problems: tuple[str, ...] = ()
-    """What could not be read, in words."""
+    """What could not be read or is wrong, in words."""
     graph_at: float | None = None
-    """When the graph's file was written; None without one."""
+    """When the graph's file was written; None if there is none."""
     artifact_problems: tuple[str, ...] = ()
     """Those of `problems` that are about files of the artifact."""
     kernels_bytes: int | None = None
-    """Length of the kernels beside a local artifact; None without."""
+    """Length of the kernels beside a local artifact; None if there are none."""
 
     @property
     def path(self) -> str:
         """Path below the root."""
-        if self.compiler == TORCH_NEURON:  # `is_file`, asked 50,000 times for a plan
+        if self.compiler == TORCH_NEURON:  # as `is_file`, but faster: a plan asks 50,000 times
             return f"{self.module[:2]}/{self.module[2:4]}/{self.module}.neff"
         return f"{self.compiler}/{self.module}" if self.compiler else self.module
 
@@ -175,16 +175,16 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def unreadable(self) -> tuple[str, ...]:
-        """The problems that leave unknown what the entry is: what is wrong with an artifact that was read is not one,
-        it is the entry's state."""
+        """The problems that leave the entry's state in doubt. What is wrong with an artifact that could be read is not
+        among them: the state says it."""
         if self.artifact not in (Artifact.STUB, Artifact.BROKEN):
             return self.problems
         return tuple(problem for problem in self.problems if problem not in self.artifact_problems)
 
     def flag_list(self) -> list[str] | None:
-        """The compiler flags: the JSON list, or the words of the older text form; safe to show.
+        """The compiler flags, safe to show: the JSON list, or the words of the older text form.
 
-        None when there is no flags file.
+        None if there is no flags file, or it cannot be read.
         """
         if self.flags is None:
             return None
@@ -197,12 +197,12 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def neff_bytes(self) -> int | None:
-        """Length of `model.neff`; None where there is none (a local artifact is no NEFF)."""
+        """Length of `model.neff`; None if there is none (a local artifact is no NEFF)."""
         return self.artifact_bytes if self.parts & Part.NEFF else None
 
     @property
     def output_bytes(self) -> int | None:
-        """What the compiler made of the graph, as compiles report it: the artifact and, of Inductor, its kernels."""
+        """Bytes of the compiler's output, as compiles report it: the artifact and, for Inductor, its kernels."""
         return self.artifact_bytes if self.artifact_bytes is None else self.artifact_bytes + (self.kernels_bytes or 0)
 
     @property
@@ -225,7 +225,7 @@ def is_entry_path(path: str) -> bool:
 
 
 def is_neff_path(path: str) -> bool:
-    """Whether an entry's path below a root is that of a file, as TorchNeuron's are."""
+    """Whether an entry's path below a root is that of a single file, as TorchNeuron's are."""
     return path.endswith(".neff")
 
 
@@ -238,28 +238,28 @@ def key_of_neff(path: str) -> str:
 
 
 def written_at(entry: Entry) -> float:
-    """When its artifact was made; without one, when any of its files or its folder changed last."""
+    """When its artifact was made; without one, when its files or its folder last changed."""
     return entry.compiled_at or entry.changed_at
 
 
 def compiler_version(folder: str) -> tuple[int, ...]:
-    """`neuronxcc-2.20.9961.0+0acef03a` → (2, 20, 9961, 0); () when there is no number in it."""
+    """`neuronxcc-2.20.9961.0+0acef03a` → (2, 20, 9961, 0); () if the name has no version."""
     found = _VERSION.search(folder)
     return tuple(int(part[:9]) for part in found[0].split(".")) if found else ()
 
 
 @functools.cache
 def is_legacy(compiler: str) -> bool:
-    """True when the compiler is of the time when an artifact alone, without `model.done`, was a hit."""
+    """True if the compiler is from the time when an artifact without `model.done` was a hit."""
     version = compiler_version(compiler)
     return bool(_NEURON.search(compiler)) and bool(version) and version[:2] <= LEGACY_COMPILER
 
 
 @functools.cache
 def classify(artifact: Artifact, parts: int, legacy: bool, failure_log: bool, holder: Holder = Holder.UNKNOWN) -> State:
-    """The state of an entry from its parts; `failure_log` says whether `model.log` starts as a failure does.
+    """The state that follows from an entry's parts; every combination has one.
 
-    `legacy`: the compiler is at most 2.14. Total: every combination gives a state.
+    `legacy`: the compiler is at most 2.14; `failure_log`: `model.log` starts as a failure does.
     """
     done, log, lock, graph = (bool(parts & bit) for bit in (Part.DONE, Part.LOG, Part.LOCK, Part.GRAPH))
     if done:

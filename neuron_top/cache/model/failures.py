@@ -1,8 +1,8 @@
-"""Reading `model.log`: why a compile failed, when, and whether a retry can help.
+"""Reads from `model.log` why a compile failed, when, and whether a retry can help.
 
-Form: `Failed compilation with [<argument list>]:` and a message, sometimes followed by the client's version.
-The classes are those of the published table: what the compiler rejects fails again (deterministic); what the
-machine did to it need not (environment). An empty message points at a compiler that was killed.
+A log has `Failed compilation with [<argument list>]:` and a message, sometimes followed by the client's version. The
+classes are those of the published table: a graph that the compiler rejects will fail again (deterministic); a compile
+that the machine made fail need not (environment). An empty message points to a compiler that was killed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from neuron_top.parsers.error_codes import ERROR_CODE
 
 FAILURE_START = "Failed compilation with"
 READ_BYTES = 256 * 1024
-"""How much of a log is read; longer ones carry a traceback whose head says it all."""
+"""Most bytes that are read of a log; longer ones have a traceback, whose beginning tells all that matters."""
 
 
 class FailureKind(StrEnum):
@@ -28,7 +28,7 @@ class FailureKind(StrEnum):
     DETERMINISTIC = "deterministic"
     """It fails again until graph, compiler or flags change."""
     ENVIRONMENT = "environment"
-    """The machine did it to the compile; the graph could not help it."""
+    """The machine made the compile fail, not the graph."""
     UNKNOWN = "unknown"
 
 
@@ -37,18 +37,18 @@ class FailureClass(StrEnum):
 
     DISK = "disk"
     MEMORY = "memory"
-    """The host's: the compiler was killed for it, or was refused some."""
+    """The host's memory: the compiler was killed for want of it, or an allocation failed."""
     LIMITS = "limits"
-    """Of processes, threads or open files that this user or this machine may have."""
+    """The number of processes, threads or open files that this user or this machine may have."""
     FILES = "files"
-    """A file that cannot be read, written, loaded or locked: permissions, a read-only, noexec or failing file
+    """A file that cannot be read, written, loaded or locked: permissions, or a read-only, noexec or failing file
     system."""
     INTERRUPTED = "interrupted"
     INSTALLATION = "installation"
     TOO_LARGE = "too large"
-    """The graph, for the memory or the instruction limit of the device."""
+    """The graph is too large for the memory or the instruction limit of the device."""
     REJECTED = "rejected"
-    """By the compiler, with an error of its own."""
+    """The compiler rejected the graph, with an error of its own."""
     UNKNOWN = "unknown"
 
     @property
@@ -80,7 +80,7 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     code: str | None
     message: str
     at: float | None
-    """When the compile really failed (also when replayed days later); None when the log does not say."""
+    """When the compile failed, even if the failure was replayed days later; None if the log does not say."""
 
     @property
     def kind(self) -> FailureKind:
@@ -94,18 +94,18 @@ _BACKEND = re.compile(r"Non-signal exit\. Backend exited with code -?\d+ and std
 
 
 def read_failure(text: str) -> Failure | None:
-    """The failure that a log holds; None when the text does not start as one."""
+    """The failure that a log holds; None if the text does not start as one."""
     if not text.startswith(FAILURE_START):
         return None
     return failure_of(_message(text))
 
 
 def failure_of(message: str) -> Failure:
-    """The failure that a compiler's message describes, wherever the message was read."""
+    """The failure that a compiler's message describes."""
     stamp = _TIME.search(message)
     code = ERROR_CODE.search(message)
     return Failure(
-        cause=class_of(message) if message else FailureClass.MEMORY,  # a compiler that was killed says nothing
+        cause=class_of(message) if message else FailureClass.MEMORY,  # a compiler that was killed leaves no message
         code=code[1] if code else None,
         message=_shortened(message),
         at=_epoch(stamp[1]) if stamp else None,
@@ -113,13 +113,13 @@ def failure_of(message: str) -> Failure:
 
 
 def class_of(message: str) -> FailureClass:
-    """Why a compile failed that ended with this message."""
+    """The class of a compile that failed with this message."""
     return next((cause for cause, pattern in _rules() if pattern.search(message)), FailureClass.UNKNOWN)
 
 
 @cache
 def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
-    """Compiled for the first failure: a cache is listed and summed up without."""
+    """Classes and their patterns, in order of precedence. Compiled only when a first failure is read."""
     return (
         (
             FailureClass.DISK,
@@ -156,7 +156,7 @@ def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
             FailureClass.REJECTED,
             re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]|\[F1\d\d\]|(?i:\bInternal\b.{0,40}\berror\b)"),
         ),
-        # Last: a log that names an error of the compiler's own may complain of a file on the way.
+        # Last: a log with an error of the compiler's own may also complain of a file.
         (
             FailureClass.LIMITS,
             re.compile(
@@ -176,7 +176,7 @@ def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
 
 
 def _message(text: str) -> str:
-    """What follows the argument list: the list may hold brackets of its own inside quoted flags."""
+    """What follows the argument list, which may have brackets of its own in quoted flags."""
     _, mark, rest = text.partition("']:")
     if not mark:
         _, mark, rest = text.partition("]:")
@@ -184,7 +184,8 @@ def _message(text: str) -> str:
 
 
 def _shortened(message: str) -> str:
-    """The first telling line, without its time stamp, safe to show; at most 500 characters."""
+    """The first line with an error code, else the first line, without time stamp, safe to show; at most 500
+    characters."""
     lines = [_BACKEND.sub("", _TIME.sub("", line)).strip() for line in message.splitlines()]
     coded = next((line for line in lines if ERROR_CODE.search(line)), None)
     return visible((coded or next((line for line in lines if line), ""))[:500])

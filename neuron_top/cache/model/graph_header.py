@@ -1,8 +1,8 @@
 """The first lines of `model.fxgraph`: which graph it is, under which key, and the digest of what follows.
 
-The rest of the file is a pickle, so nothing of it is read before these lines were found to be right: the key is that
-of the entry it lies in, the body has the digest, and the signature is good where one is required. A file of another
-format, or without these lines, counts as no graph.
+The rest of the file is a pickle, so it is not loaded before these lines were checked: the key is that of the entry, the
+body has the digest, and the signature is right if one is required. A file of another format, or without these lines,
+does not count as a graph.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:  # whoever only reads entries needs no keys
 
 MAGIC = b"neuron-top fx graph 3\n"
 HEAD_BYTES = 4096
-"""The header is never longer."""
+"""The most bytes that magic and header may have."""
 
 
 class GraphHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """What a graph file says of itself."""
+    """What the header of a graph file says."""
 
     module: str
     """The key of its entry."""
     graph: str
-    """Digest of the graph's exact description; the graph half of the key is its beginning. The half alone where the
-    whole is not known."""
+    """Digest of the graph's exact description; the key's graph half is its beginning. If the whole digest is not known,
+    that half."""
     sha256: str
     """Digest of the body."""
     signature: Signature = UNSIGNED
@@ -55,7 +55,7 @@ def wrap(body: bytes, *, module: str, graph: str, keys: Keys) -> bytes:
 
 
 def read(head: bytes) -> GraphHeader:
-    """The header, from the first HEAD_BYTES of a graph file (or all of it). Raises NotThisGraph."""
+    """The header, from the first HEAD_BYTES of a graph file, or from all of it. Raises NotThisGraph."""
     if not head.startswith(MAGIC):
         raise NotThisGraph("it is not a graph file of this version of neuron-top")
     line, end, _ = head[len(MAGIC) : HEAD_BYTES].partition(b"\n")

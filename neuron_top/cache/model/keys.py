@@ -1,8 +1,8 @@
-"""The two halves of a module key, `MODULE_<graph>+<flags>`, and nothing else.
+"""The two halves of a module key, `MODULE_<graph>+<flags>`.
 
-The graph half is a decimal fingerprint (graphs the framework traced) or hexadecimal digits (graphs handed over with a
-key, ours among them; 20 digits today). The flags half is the start of the MD5 of the flags file's exact bytes, so
-any tool can check an entry against its directory name.
+The graph half is a decimal fingerprint (of graphs that the framework traced) or hexadecimal digits (of graphs that came
+with a key, as ours do; 20 digits today). The flags half is the start of the MD5 of the flags file's exact bytes, so
+that any tool can check an entry against its folder's name.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class ModuleKey(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The directory name."""
+        """The folder's name."""
         return f"MODULE_{self.graph}" + (f"+{self.flags}" if self.flags is not None else "")
 
 
 def parse_key(name: str) -> ModuleKey | None:
-    """The key a directory name spells, None for any other name."""
+    """The key in a folder's name; None for any other name."""
     match = _KEY.fullmatch(name)
     return ModuleKey(match["graph"], match["flags"]) if match else None
 
@@ -43,7 +43,7 @@ def flags_data(flags: Sequence[str]) -> bytes:
 
 
 def flags_hash(data: bytes) -> str:
-    """The eight digits behind `+` for a flags file with these bytes."""
+    """The eight digits after `+` for a flags file with these bytes."""
     return hashlib.md5(data, usedforsecurity=False).hexdigest()[:FLAGS_DIGITS]
 
 

@@ -1,7 +1,7 @@
-"""`model.stats.json`, the record of a local compile: key, graph and files of the artifact, and what the compile cost.
+"""`model.stats.json`, the record of a local compile: key, graph, files of the artifact, and what the compile cost.
 
-An artifact counts only with this record, and the record only with its own digest, so that neither a swapped file nor a
-flipped bit goes unnoticed. A signature (`cache/signing.py`) says who wrote it.
+An artifact counts only with this record, and the record only with the right digest, so that neither a swapped file nor
+a flipped bit goes unnoticed. A signature (`cache/signing.py`) shows with which key it was written.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FileFacts(msgspec.Struct, frozen=True):
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """`model.stats.json`. Seconds; `started` and `finished` since the epoch; peak memory of the compile process."""
+    """`model.stats.json`. Times in seconds, `started` and `finished` since the epoch; memory of the compile process."""
 
     module: str = ""
     compiler: str = ""
@@ -47,29 +47,29 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     guards: str = ""
     """What the compiler assumed about symbolic sizes, as a Python expression over them; empty when nothing."""
     graph: str = ""
-    """Digest of the graph that it was made from, see `graph_header.GraphHeader.graph`."""
+    """Digest of the graph that it was made from; see `graph_header.GraphHeader.graph`."""
     digest: str = ""
-    """Over `content()`: a record with a flipped bit is not believed."""
+    """Digest of `content()`, so that a record with a flipped bit is not believed."""
     signature: Signature = UNSIGNED
 
     def content(self) -> list[str]:
-        """All that is used when the artifact is loaded, in an order that is always the same."""
+        """All that is used when the artifact is loaded, in a fixed order: what is digested and signed."""
         files = [text for name in sorted(self.files) for text in self.files[name].content(name)]
         return ["neuron-top artifact 2", self.module, self.graph, self.compiler, self.guards, *files]
 
     def sealed(self, keys: Keys) -> Stats:
-        """With digest and signature."""
+        """This record with its digest and signature."""
         content = self.content()
         return msgspec.structs.replace(self, digest=_digest_of(content), signature=keys.sign(content))
 
     def identity_problem(self, module: str) -> str:
-        """Why this is not the record of `module`, as far as no key and no other file is needed to tell."""
+        """Why this is not the record of `module`, as far as it shows without a key or another file; empty if it is."""
         if self.module != module:
             return f"it belongs to {visible(self.module) or 'no module'}"
         return "" if self.graph else "published by neuron-top 0.1: compiled again when it is next asked for"
 
     def problem(self, module: str, graph: str, keys: Keys) -> str:
-        """Why this is not the record of `module`, made from `graph` (empty: not known); empty where it is."""
+        """Why this is not the record of `module` compiled from `graph` (empty: not known); empty if it is."""
         if problem := self.identity_problem(module):
             return problem
         key = parse_key(module)
@@ -89,6 +89,6 @@ stats_decoder = msgspec.json.Decoder(Stats)  # made once, in one thread: see `ca
 
 
 def file_facts(file: BufferedReader) -> FileFacts:
-    """Digest and size of a file from its present position on."""
+    """Digest and size of a file that is open at its beginning."""
     digest = hashlib.file_digest(file, "sha256")
     return FileFacts(digest.hexdigest(), file.tell())

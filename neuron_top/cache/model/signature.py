@@ -1,4 +1,4 @@
-"""What a signature is; `cache/signing.py` makes and checks them, and is not loaded to read a record."""
+"""What a signature is. `cache/signing.py` makes and checks them, and need not be loaded to read a record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """A keyed digest, and by which key; both empty where there is none."""
+    """A keyed digest and the id of its key; both are empty if there is none."""
 
     key: str = ""
     digest: str = ""

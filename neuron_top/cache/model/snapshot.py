@@ -12,15 +12,15 @@ from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.states import UNSETTLED, State
 
 YOUNG_SECONDS = 900.0
-"""Entries written to within this time are looked at again on every refresh, seconds …"""
+"""Seconds. Entries that were written to within this time are read again at every refresh, but at most YOUNGEST."""
 YOUNGEST = 64
-"""… but only so many: live compiles are few, and a copied cache is young as a whole."""
+"""Live compiles are few, while all entries of a cache that was just copied are young."""
 LOCAL_TICK, SHARED_TICK = 0.1, 2.0
-"""Two writes within this time may carry the same time stamp, on local and on network file systems, seconds."""
+"""Seconds within which two writes may get the same time stamp, on local and on network file systems."""
 
 
 class Folder(msgspec.Struct, frozen=True, array_like=True):
-    """One folder that holds entries, most often a compiler version's; `name` is its path below the root."""
+    """A folder that holds entries, usually those of one compiler version; `name` is its path below the root."""
 
     name: str
     inode: int
@@ -28,8 +28,8 @@ class Folder(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Other(msgspec.Struct, frozen=True, array_like=True):
-    """A member of a root that is neither an entry nor a compiler folder: registry, `lock`, unknown names. Counted,
-    never changed."""
+    """A member of a root that is neither an entry nor a compiler folder: the registry, `lock`, unknown names. It is
+    counted, but never changed."""
 
     path: str
     allocated: int
@@ -38,13 +38,13 @@ class Other(msgspec.Struct, frozen=True, array_like=True):
 
 
 class EntryTally(msgspec.Struct, frozen=True):
-    """How many entries, and what they take. Bytes are disk blocks, each inode once over all that is summed."""
+    """How many entries, and what space they take. Bytes are disk blocks, each inode counted once over the whole sum."""
 
     entries: int = 0
     bytes: int = 0
     apparent_bytes: int = 0
     compile_seconds: float | None = None
-    """Sum of the compile times that are known; None when none is."""
+    """Sum of the known compile times; None if none is known."""
 
     def __add__(self, other: EntryTally) -> EntryTally:
         seconds = [part for part in (self.compile_seconds, other.compile_seconds) if part is not None]
@@ -72,23 +72,24 @@ class EntryTotals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """One look at a root. Nothing in it changes later; `scan.refresh` gives a new one."""
+    """What a scan of a root found. It never changes; `scanner.refresh` returns a new one."""
 
     root: str
     taken_at: float
     seconds: float
-    """How long the look took."""
+    """How long the scan took."""
     entries: tuple[Entry, ...]
     folders: tuple[Folder, ...]
     others: tuple[Other, ...] = ()
     problems: tuple[str, ...] = ()
-    """What below the root could not be read, in words; empty when the look was complete."""
+    """What below the root could not be read, in words; empty if everything could."""
     atime_fallbacks: int = 0
-    """Files and folders opened in a way that may have moved their access time (not ours, and we are not root)."""
+    """How many files and folders were opened in a way that may have changed their access time: those of other users,
+    unless we are root."""
     filesystem: Filesystem = Filesystem()
 
     def find(self, text: str) -> list[Entry]:
-        """Entries whose module, or `compiler/module`, is or contains `text`; an exact one alone if there is one."""
+        """Entries whose module or path is `text`; if there are none, those whose path contains it."""
         exact = [entry for entry in self.entries if text in (entry.module, entry.path)]
         return exact or [entry for entry in self.entries if text in entry.path]
 
@@ -98,14 +99,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def to_look_at(entries: Sequence[Entry], seen_at: float, now: float, *, shared: bool) -> set[str]:
-    """Paths of entries that may have changed without their folder's time telling, since a look at `seen_at`.
+    """Paths of entries that may have changed since a scan at `seen_at` although their folder's time did not.
 
-    Those are: states that pass; what was written so shortly before the look that a second write could carry the same
-    time; and the youngest few, because a file rewritten in place leaves its folder's time alone.
+    Those are entries in states that do not last; entries written so shortly before the scan that a second write may
+    have the same time; and the youngest few, because rewriting a file in place does not change its folder's time.
     """
     racy = seen_at - (SHARED_TICK if shared else LOCAL_TICK)
     found = {entry.path for entry in entries if entry.state in UNSETTLED or entry.changed_at >= racy}
-    first, last = now - YOUNG_SECONDS, now + YOUNG_SECONDS  # a time a little ahead of our clock is young, too
+    first, last = now - YOUNG_SECONDS, now + YOUNG_SECONDS  # a time slightly ahead of our clock counts as young, too
     young = [entry for entry in entries if first < entry.changed_at < last]
     if len(young) > YOUNGEST:
         young = heapq.nsmallest(YOUNGEST, young, key=lambda entry: abs(now - entry.changed_at))

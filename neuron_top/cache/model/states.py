@@ -1,4 +1,4 @@
-"""Names for the states of a cache entry, for the results of a lookup, and for what is known about a lock's holder."""
+"""The states of a cache entry, the results of a lookup, and what is known about a lock's holder."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ COMPILED = HITS | {State.PUBLISHED_UNMARKED}
 KEPT = LOCKED | {State.TRACED, State.UNKNOWN}
 """States that no eviction takes."""
 UNSETTLED = LOCKED | {State.PARTIAL, State.PUBLISHED_UNMARKED}
-"""States that change by themselves: looked at again on every refresh."""
+"""States that do not last; every refresh reads such entries again."""
 
 
 def states_named(text: str) -> frozenset[State]:
-    """`failed,extracted` → states, by names of earlier versions too. Raises ValueError in words for other names."""
+    """`failed,extracted` → states; names of earlier versions are understood. Raises ValueError for unknown names."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if not _is_state(name)]
     if unknown:
@@ -61,7 +61,7 @@ def _is_state(name: str) -> bool:
 
 
 class Lookup(StrEnum):
-    """What a client gets that looks an entry up: mark first, then failure."""
+    """What a client finds that looks an entry up: a mark, else a stored failure, else nothing."""
 
     HIT = "hit"
     FAILED = "failed"
