@@ -1,1 +1,1 @@
-"""Cache folders read into snapshots, and kept up to date. Looks only."""
+"""Reads cache folders into snapshots, and keeps these up to date. Reads only."""

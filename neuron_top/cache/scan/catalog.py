@@ -1,4 +1,4 @@
-"""The catalog of a root: read from the stored index where there is one, and brought up to date."""
+"""The catalog of a root: read from the stored index, if there is one, and brought up to date."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from neuron_top.cache.model.snapshot import EntryTotals, Snapshot, total
 from neuron_top.cache.scan import index
 
 TRUSTED_SECONDS = 600.0
-"""How long sums of settled entries are taken from the index without asking each folder again."""
+"""How long sums of settled entries are taken from the index without checking each entry's folder."""
 
 
 class Sums(msgspec.Struct, frozen=True, kw_only=True):
-    """The totals of a root, and when the settled part of them was seen last."""
+    """The totals of a root, and how old they are."""
 
     root: str
     totals: EntryTotals
     as_of: float
-    """The oldest look that any part of the totals rests on, seconds since the epoch."""
+    """When the settled entries were last checked, in seconds since the epoch; the others are newer."""
     other_bytes: int
     other_files: int
 
 
 def open_root(root: str, state: Path, *, full: bool = False) -> Snapshot:
-    """The snapshot of `root`, now; `full` looks at every file again. Raises NothingToShow without such a folder."""
+    """The snapshot of `root` now; `full` reads every file again. Raises NothingToShow if there is no such folder."""
     real = os.path.realpath(root)
     before = None if full else index.load(real, state)
-    from neuron_top.cache.scan import scanner  # sums of a settled cache need none of it, and are asked for by scripts
+    from neuron_top.cache.scan import scanner  # sums of a settled cache, which scripts ask for, need none of it
 
     snapshot = scanner.scan(real) if before is None else scanner.refresh(before)
     if before is None or _differs(before, snapshot):
@@ -40,23 +40,23 @@ def open_root(root: str, state: Path, *, full: bool = False) -> Snapshot:
 
 
 def sums(root: str, state: Path, *, trusted_seconds: float = TRUSTED_SECONDS) -> Sums:
-    """The totals of `root`: settled entries from the index while it is fresh, the others looked at now.
+    """The totals of `root`: settled entries from the index while it is fresh, the others read now.
 
-    Fresh means: seen within `trusted_seconds`, and no compiler folder has gained or lost an entry since. What was seen
-    while the clock was ahead is not.
+    It is fresh if it was written within `trusted_seconds`, and no compiler folder has gained or lost an entry since. An
+    index that is dated ahead of the clock is not fresh. Raises NothingToShow.
     """
     real = os.path.realpath(root)
     head = index.load_head(real, state)
     if head is not None and 0 <= time.time() - head.taken_at < trusted_seconds and _same_folders(head):
         now = _look_at(real, head.open)
-        # A file that a settled entry shares with an open one would be counted twice: rare, and worth a full look.
+        # A file that a settled entry shares with an open one would be counted twice. That is rare: refresh everything.
         if not any(entry.links for entry in now):
             return _summed(head, head.settled + total(now))
     return sums_of(open_root(real, state))
 
 
 def sums_of(snapshot: Snapshot, totals: EntryTotals | None = None) -> Sums:
-    """The sums of a snapshot; `totals` where they are known better."""
+    """The sums of a snapshot; `totals`: to use instead of the snapshot's own."""
     return _summed(snapshot, snapshot.totals() if totals is None else totals)
 
 
@@ -79,8 +79,7 @@ def _summed(seen: index.IndexHead | Snapshot, totals: EntryTotals) -> Sums:
 
 
 def _differs(before: Snapshot, after: Snapshot) -> bool:
-    """True when writing the index again is worth it: something changed, or its date is still to come or would soon be
-    too old."""
+    """Whether the index must be written again: something changed, or its date lies ahead, or will soon be too old."""
     if not 0 <= after.taken_at - before.taken_at <= TRUSTED_SECONDS / 4:
         return True
     return before.folders != after.folders or set(map(id, before.entries)) != set(map(id, after.entries))

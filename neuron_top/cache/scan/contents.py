@@ -1,7 +1,7 @@
 """Reads the contents of an entry's files on demand: the NEFF, the graph, the log. Changes nothing.
 
-A local graph is described by its JSON file; the pickled graph beside it is never loaded, since loading a pickle
-is running whatever its writer put into it.
+A local graph is described by its JSON file. The pickled graph beside it is never loaded, since loading a pickle runs
+whatever its writer put into it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from neuron_top.parsers.neff import HEAD_BYTES, NeffHeader, read_header
 from neuron_top.parsers.neff_payload import Payload, read_payload
 
 HLO_LIMIT = 256 * 1024**2
-"""Largest graph that is read, bytes; the largest seen has 10 MB."""
+"""Bytes of the largest graph that is read; the largest seen has 10 MB."""
 NODES_LIMIT = 32 * 1024**2
-"""Largest graph that is read instruction by instruction, bytes."""
+"""Bytes of the largest graph that is read instruction by instruction."""
 LOG_LIMIT = 1024**2
 _LOADED = (filenames.INDUCTOR_ARTIFACT, filenames.INDUCTOR_KERNELS)
 _CHUNK = 1024**2
@@ -46,7 +46,7 @@ class LocalGraph(msgspec.Struct, frozen=True, kw_only=True):
     torch: str | None = None
     compiler: str | None = None
     nodes: tuple[tuple[str, str, str], ...] = ()
-    """(operator, shapes of its result, scalar arguments); empty in entries of before it was written."""
+    """(operator, shapes of its result, scalar arguments); empty in entries of earlier versions."""
 
 
 _description = msgspec.json.Decoder(LocalGraph)  # made once, in one thread: see `cache/scan/index.py`
@@ -62,7 +62,7 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Neff(msgspec.Struct, frozen=True, kw_only=True):
-    """A NEFF: the header, the payload where it was asked for, or the problem that forbids both."""
+    """A NEFF: the header, the payload if it was asked for, or the problem that prevents both."""
 
     header: NeffHeader | None = None
     payload: Payload | None = None
@@ -81,7 +81,7 @@ class Contents:
         self._neff = name if entry.is_file else filenames.NEFF
 
     def files(self) -> list[File]:
-        """All files, by name; folders inside an entry are left to the entry's totals."""
+        """All members of the entry, by name; what lies in a folder inside it shows only in the entry's totals."""
         found = []
         try:
             folder = self.reader.open_folder(self._folder)
@@ -99,13 +99,13 @@ class Contents:
         return found
 
     def _facts(self, name: str, folder: int) -> os.stat_result:
-        """Of a file, or of the blob that a hub's link stands for."""
+        """Status of a file; for a link within the cache or into a hub's blobs, of its target."""
         info = os.stat(name, dir_fd=folder, follow_symlinks=False)
         blob = self._entry_place(name) if stat.S_ISLNK(info.st_mode) else ""
         return os.stat(blob, follow_symlinks=False) if blob else info
 
     def neff(self, *, payload: bool) -> Neff | None:
-        """The NEFF; with `payload` all of it is read. None when the entry has none."""
+        """The NEFF, read whole if `payload`. None if the entry has none."""
         if not self.entry.parts & Part.NEFF or not self._entry_place(self._neff):
             return None
         try:
@@ -124,7 +124,7 @@ class Contents:
             os.close(descriptor)
 
     def graph(self) -> HloSummary | LocalGraph | str | None:
-        """The graph in figures, a sentence about why it cannot be read, or None when there is none."""
+        """A summary of the graph, or a sentence about why it cannot be read, or None if there is none."""
         if (hlo := self._hlo(HLO_LIMIT)) is not None:
             name, data = hlo
             if len(data) >= HLO_LIMIT:
@@ -144,7 +144,7 @@ class Contents:
     def nodes(self) -> tuple[HloNode, ...] | LocalGraph | None:
         """The graph node by node: instructions of an HLO module, or the description of a local graph.
 
-        None when there is no graph, when it cannot be read or is larger than NODES_LIMIT.
+        None if there is no graph, or it cannot be read or is larger than NODES_LIMIT.
         """
         if (hlo := self._hlo(NODES_LIMIT)) is not None:
             try:
@@ -155,7 +155,7 @@ class Contents:
         return graph if isinstance(graph, LocalGraph) else None
 
     def program(self) -> Program | None:
-        """What the HLO module computes; None where there is none, it cannot be read or is larger than NODES_LIMIT."""
+        """What the HLO module computes; None if there is none, or it cannot be read or is larger than NODES_LIMIT."""
         hlo = self._hlo(NODES_LIMIT)
         try:
             return read_program(hlo[1]) if hlo is not None and len(hlo[1]) < NODES_LIMIT else None
@@ -163,7 +163,7 @@ class Contents:
             return None
 
     def _hlo(self, limit: int) -> tuple[str, bytes] | None:
-        """Name and bytes of the HLO graph, at most `limit` of them, unpacked where it is compressed."""
+        """Name of the HLO graph and its first `limit` bytes, unpacked if it is compressed."""
         for name in (*filenames.HLO_NAMES, *filenames.PACKED_HLO_NAMES):
             data = self._bytes(name, limit)
             if data is not None:
@@ -171,7 +171,7 @@ class Contents:
         return None
 
     def local_problems(self, keys: Keys) -> Iterator[str]:
-        """What a job would not accept of a local compile: its record, its files, its graph's first lines and body."""
+        """Why a job would not accept a local compile: problems of its record, its files, and its graph."""
         data = self._bytes(filenames.STATS, LOG_LIMIT)
         if data is not None:
             try:
@@ -197,12 +197,12 @@ class Contents:
                     yield f"{name} is not what was published"
 
     def log(self) -> str | None:
-        """The failure log, at most 1 MiB of it; None when there is none."""
+        """The failure log, at most 1 MiB of it; None if there is none."""
         data = self._bytes(filenames.FAILURE_LOG, LOG_LIMIT)
         return None if data is None else data.decode("utf-8", "replace")
 
     def _entry_place(self, name: str) -> str:
-        """The path to open: a link that leads out of the cache (or a hub's blobs) gives ""."""
+        """The path to open; "" for a link that leads out of the cache, unless it leads into a hub's blobs."""
         place = os.path.realpath(f"{self._folder}/{name}")
         if place.startswith(self._root + "/") or ("/blobs/" in place and "/models--" in place):
             return place
@@ -226,7 +226,7 @@ class Contents:
 
 
 def _unpacked(data: bytes, limit: int) -> bytes:
-    """The beginning of what gzip packed, as it is where it is not packed."""
+    """The first `limit` bytes of what gzip packed; `data` as it is if it is not packed."""
     try:
         return zlib.decompressobj(wbits=31).decompress(data, limit)
     except zlib.error:
@@ -234,7 +234,7 @@ def _unpacked(data: bytes, limit: int) -> bytes:
 
 
 def _chunks(descriptor: int, count: int | None = None) -> Iterator[bytes]:
-    """Bytes from the present position, in pieces; at most `count`."""
+    """Bytes from the current position on, in chunks; at most `count`, None: all."""
     left = count
     while left is None or left > 0:
         data = os.read(descriptor, _CHUNK if left is None else min(_CHUNK, left))

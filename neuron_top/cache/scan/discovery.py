@@ -1,10 +1,10 @@
-"""Where in a root the entries lie: the compiler folders of every known layout, and what else is there.
+"""Finds where in a root entries lie: the compiler folders of every known layout, and what else is there.
 
 <root>/neuronxcc-<version>+<commit>/MODULE_…            since 2023, and our local compiler's folders
 <root>/[neuron-compile-cache/]USER_neuroncc-<version>/  2022
 <root>/<version>/<model type>/<sha512>/<sha512>/        the hub in 2023
 <root>/snapshots/<commit>/…                             a hub repository's local copy
-<root>/MODULE_…                                         a compiler's folder named as the root, or its content moved
+<root>/MODULE_…                                         the root is itself a compiler's folder, or has its contents
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from neuron_top.escapes import name_text
 _BARE_VERSION = re.compile(r"\d+(?:\.\d+)+\+[0-9a-f]+\Z")
 _PRINTABLE = re.compile(r"[\x21-\x7e]+\Z")
 _GROUPS = {"neuron-compile-cache": 1, "snapshots": 2}
-"""Folders that hold compiler folders, and how many levels further down."""
+"""Folders that hold compiler folders, and how many levels below them these may lie."""
 _NEVER = frozenset({"0_REGISTRY", "blobs", "refs", ".locks"})
 _HUB_LEVELS = 3
 
 
 class Discovered(msgspec.Struct):
-    """Paths below the root; the compiler folder "" is the root itself, which holds entries."""
+    """Paths below the root. A compiler folder "" is the root itself, which then holds entries."""
 
     compilers: list[str] = []
     others: list[str] = []
@@ -37,7 +37,7 @@ class Discovered(msgspec.Struct):
 
 
 def discover(root: str, reader: NoAtimeReader) -> Discovered:
-    """List the root. Raises NothingToShow when it is not there, is no folder, or may not be read."""
+    """Search the root. Raises NothingToShow if it does not exist, is no folder, or may not be read."""
     found = Discovered()
     try:
         names = _folders(root, reader, found, "")
@@ -91,7 +91,7 @@ def _descend(root: str, path: str, reader: NoAtimeReader, found: Discovered, lev
 
 
 def _folders(path: str, reader: NoAtimeReader, found: Discovered, prefix: str) -> list[str]:
-    """Names of real folders in `path`, sorted; everything else is noted as other."""
+    """Names of the folders in `path` that are no links, sorted; everything else is added to `found.others`."""
     descriptor = reader.open_folder(path)
     folders = []
     try:

@@ -1,6 +1,6 @@
-"""Collects the metadata of one entry: artifact, flags, links, logs, and at the end the record.
+"""Collects the metadata of one entry while its files are read: artifact, flags, links, logs; then makes the `Entry`.
 
-`EntryReader` walks the folder and calls; here stands what each kind of file says, and what of it is a problem.
+`EntryReader` walks the folder and calls this module, which knows what each kind of file says, and what is a problem.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _NO_ATIME = getattr(os, "O_NOATIME", 0)
 
 
 class _Linked(NamedTuple):
-    """The status of the file that an accepted link leads to."""
+    """The target of a link that may be followed."""
 
     info: os.stat_result
     path: str
     is_blob: bool
-    """Whether it lies in a hub's blob store, and not in another entry of the cache."""
+    """Whether it lies in a hub's blob store, and not elsewhere in the cache."""
 
 
 class CompilerFolder(NamedTuple):
@@ -50,7 +50,7 @@ class CompilerFolder(NamedTuple):
 class EntryBuilder:
     """Collects the metadata of one entry."""
 
-    # Class-level defaults: most entries set only a few of these, and there are 50,000 of them.
+    # Defaults of the class, for speed: most of 50,000 entries set only a few of these.
     artifact_state: Artifact = Artifact.NONE
     artifact_bytes: int | None = None
     artifact_inode = artifact_mtime_ns = 0
@@ -68,7 +68,7 @@ class EntryBuilder:
     lock_since: float | None = None
     failure: Failure | None = None
     links: dict[int, Link] | None = None
-    """By inode: files with several names, and blobs that links lead to; None where the entry has neither such files nor
+    """Inode → file with several names, or blob that a link leads to; None if the entry has neither such files nor
     links."""
     others: list[str] | None = None
     problems: list[str] | None = None
@@ -79,7 +79,7 @@ class EntryBuilder:
         self.shared, self.module, self.folder, self.before = shared, module, folder, before
 
     def problem(self, text: str, *, of_artifact: bool = False) -> None:
-        """Note what could not be read or is wrong; `of_artifact`: with a file of the artifact."""
+        """Note what could not be read or is wrong; `of_artifact`: in a file of the artifact."""
         if self.problems is None:
             self.problems, self.artifact_problems = [], []
         self.problems.append(text)
@@ -87,7 +87,8 @@ class EntryBuilder:
             self.artifact_problems.append(text)
 
     def artifact(self, name: str) -> os.stat_result:
-        """Status of the artifact; its header only when it is not the file that `before` found valid."""
+        """Read the artifact; returns its status. The header is read only if it is not the file that was valid in
+        `before`."""
         before = self.before
         if before is not None and before.artifact is Artifact.VALID:
             info = os.lstat(name, dir_fd=self.folder)
@@ -124,8 +125,8 @@ class EntryBuilder:
         return Artifact.STUB if size <= MARKER_BYTES else Artifact.BROKEN
 
     def _artifact_closed(self, name: str, problem: OSError) -> os.stat_result:
-        """Handle an artifact that the no-atime reader cannot open: another user's file, a link, or one that may not be
-        read."""
+        """Read an artifact that cannot simply be opened with O_NOATIME: another user's file, a link, or one that may
+        not be read. Returns its status."""
         info = os.lstat(name, dir_fd=self.folder)
         linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
         try:
@@ -157,7 +158,7 @@ class EntryBuilder:
             self.read_at = info.st_atime
 
     def flags(self, name: str) -> os.stat_result:
-        """Status of the flags file; its text and whether its hash is the folder's."""
+        """Read the flags file's text, and whether its hash is that in the folder's name; returns its status."""
         try:
             descriptor = os.open(name, FILE_FLAGS | _NO_ATIME, dir_fd=self.folder)
         except FileNotFoundError:
@@ -189,9 +190,10 @@ class EntryBuilder:
         self.flags_ok = self.module[-8:] == expected
 
     def add_special_file(self, name: str, part: int, info: os.stat_result) -> tuple[int, int, int]:
-        """(part, length, allocated) of what is no ordinary file with one name: counted once, never followed out."""
+        """(part, length, allocated bytes) of what is no ordinary file with one name. Blocks are counted once, and no
+        link is followed out of the cache."""
         of_artifact = bool(part & (Part.ARTIFACT | Part.KERNELS))
-        if part == Part.LOCK and not stat.S_ISREG(info.st_mode):  # whatever it is, it keeps clients from the lock
+        if part == Part.LOCK and not stat.S_ISREG(info.st_mode):  # whatever it is, clients cannot take the lock
             self.problem(f"{name}: a lock that is {kind_text(info.st_mode)}")
             return part, 0, info.st_blocks * 512
         if stat.S_ISDIR(info.st_mode):
@@ -204,7 +206,7 @@ class EntryBuilder:
                     f"{name_text(name)}: a link that leads nowhere or out of the cache", of_artifact=of_artifact
                 )
                 return Part.OTHER, info.st_size, info.st_blocks * 512
-            if not linked.is_blob:  # its blocks are counted where it lies
+            if not linked.is_blob:  # the target's blocks are counted where it lies
                 self.links = self.links or {}
                 return part, linked.info.st_size, info.st_blocks * 512
             return self._shared(part, linked.info, linked.info.st_nlink + 1)  # the link, and the blob's own names
@@ -234,7 +236,7 @@ class EntryBuilder:
         return _Linked(info, path, blob) if stat.S_ISREG(info.st_mode) else None
 
     def add_part(self, name: str, part: int, size: int, changed_at: float) -> None:
-        """Read a part that says something of its own: lock, log, record, kernels; keep the name of any other."""
+        """Read what a lock, a log, a record or the kernels say; of any other file, keep the name."""
         if part == Part.LOCK:
             self.lock_since = changed_at
         elif part == Part.LOG:
@@ -281,7 +283,7 @@ class EntryBuilder:
                 self.problem(f"{name}: {there[name] or 0} bytes, {size} were published", of_artifact=True)
 
     def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
-        """The finished record; a lock's holder is judged later, once for all locks."""
+        """The finished entry. The holders of locks are judged later, once for all locks."""
         if self.published is not None and parts & Part.INDUCTOR:
             self._compare_published()
         written = self.artifact_state is Artifact.VALID

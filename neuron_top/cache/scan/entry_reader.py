@@ -1,7 +1,7 @@
-"""One entry's folder → its `Entry`: each file's status once, the artifact's header, the flags, the failure log.
+"""Reads one entry's folder: each file's status once, the artifact's header, the flags, the failure log.
 
-What is plain goes through `read_plain` on a first look; everything else, and every second look, comes here: locks,
-logs, links, folders inside an entry, names nobody knows, files of the local compiler.
+A plain entry is read by `read_plain` when it is seen for the first time. This module reads all others, and every entry
+that was seen before: locks, logs, links, folders inside an entry, unknown names, files of the local compiler.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _READ_BY_BUILDER = Part.KERNELS | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
 class EntryReader:
     """Reads the entries of one compiler folder, given as an open descriptor.
 
-    `root` is the real path of the cache: links are followed within it and into a hub's blob store, nowhere else.
-    `access_times` is False where the mount does not keep them.
+    `root` is the real path of the cache: links are followed only within it and into a hub's blob store.
+    `access_times` is False if the mount does not keep them.
     """
 
     def __init__(
@@ -38,7 +38,8 @@ class EntryReader:
         self.shared = CompilerFolder(root, reader, FolderFacts(compiler, access_times=access_times))
 
     def read(self, module: str, before: Entry | None = None) -> Entry | None:
-        """The entry as it is now; None when it is gone or no folder. `before` spares an unchanged file's header."""
+        """The entry as it is now; None if it is gone or is no folder. `before`: the entry as last seen, which saves
+        reading the header of an artifact that has not changed."""
         try:
             folder = os.open(module, FOLDER_FLAGS | _NO_ATIME, dir_fd=self.descriptor)
         except OSError as problem:
@@ -96,7 +97,7 @@ class EntryReader:
         return builder.entry(own, parts, (allocated, apparent, kept), changed_at)
 
     def _closed(self, module: str, problem: OSError) -> Entry | None:
-        """An entry that may not be opened is still shown; a link or a file in its place is no entry."""
+        """The entry if its folder may not be opened: it is still shown. None for a link or a file in its place."""
         if problem.errno != errno.EACCES:
             return None
         try:

@@ -1,8 +1,8 @@
-"""Reads plain entries fast: graph, flags, NEFF and marks, each an ordinary file with one name. Most entries are plain.
+"""Reads plain entries fast: graph, flags, NEFF and mark, each an ordinary file with one name. Most entries are plain.
 
-A first scan reads 50,000 of them, so they are read in one stretch here, without an object per file; whatever is not
-plain (a lock, a log, a link, a name nobody knows, a file that may not be opened) is left to `EntryReader`, which gives
-the same record for a plain entry too: a test compares the two.
+A first scan reads 50,000 of them, so one function reads a whole entry, without an object per file. Whatever is not
+plain (a lock, a log, a link, an unknown name, a file that may not be opened) is left to `EntryReader`, which makes the
+same `Entry` of a plain one: a test compares the two.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from neuron_top.cache.noatime_reader import FILE_FLAGS
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 FLAGS_LIMIT = 1 << 20
-"""As much of a flags file as is read, bytes."""
+"""Most bytes that are read of a flags file."""
 FORMAT, REGULAR = 0o170000, 0o100000
 _QUIET_FILE = FILE_FLAGS | getattr(os, "O_NOATIME", 0)
 _GRAPH, _DONE, _NEFF, _REBUILDS = Part.GRAPH, Part.DONE, Part.NEFF, Part.REBUILDS
@@ -26,9 +26,9 @@ _READ = Part.NEFF | _FLAGS
 
 
 class FolderFacts:
-    """What the entries of one compiler folder share, worked out once for all of them.
+    """What the entries of one compiler folder share, computed once for all of them.
 
-    `access_times` is False where the mount does not keep them.
+    `access_times` is False if the mount does not keep them.
     """
 
     def __init__(self, compiler: str, *, access_times: bool = True) -> None:
@@ -38,7 +38,7 @@ class FolderFacts:
         self._flags: dict[bytes, tuple[str, str]] = {}
 
     def state_of(self, artifact: Artifact, parts: int, failed: bool) -> State:
-        """`classify`, remembered under one number: an enumeration as a key would be hashed in Python."""
+        """`classify`, with a cache whose keys are numbers: the hash of an enum's member is slow Python code."""
         key = (parts << 4) | (artifact << 1) | failed
         state = self._states.get(key)
         if state is None:
@@ -54,9 +54,9 @@ class FolderFacts:
 
 
 def read_plain(facts: FolderFacts, module: str, folder: int) -> Entry | None:  # noqa: C901 (see below)
-    """The entry whose folder is open as `folder`; None when it is not plain. Raises OSError as listing does.
+    """The entry whose folder is open as `folder`; None if it is not plain. Raises OSError.
 
-    Longer than a function should be: it runs once per entry, and every call saved shows in a first scan.
+    It is longer than a function should be, because it runs once per entry, and every call shows in a first scan.
     """
     own = os.fstat(folder)
     allocated = apparent = kept = parts = inode = mtime_ns = 0
@@ -124,7 +124,7 @@ def read_plain(facts: FolderFacts, module: str, folder: int) -> Entry | None:  #
 
 
 def _start_of(name: str, folder: int, limit: int) -> tuple[os.stat_result, bytes]:
-    """Status and first bytes of a file; no bytes of what is no file, since reading a pipe might wait."""
+    """Status and first bytes of a file; no bytes of anything else, since reading a pipe might block."""
     file = os.open(name, _QUIET_FILE, dir_fd=folder)
     try:
         info = os.fstat(file)

@@ -1,8 +1,8 @@
-"""The stored catalog: what the last look at a root saw, so that the next start need not look at everything.
+"""The index: what the last scan of a root found, stored so that the next start need not read everything.
 
-One file per root in the state folder: a short head with sums, and behind it all entries. Sums over what is settled
-can be read without decoding 50,000 entries; entries that change by themselves are in the head as they are. The
-file is replaced as a whole, and one that does not read back exactly is as good as none.
+There is one file per root in the state folder: a short head with sums, then the settled entries. Sums over these can be
+read without decoding 50,000 entries; entries that may change by themselves are in the head. The file is replaced as a
+whole, and one that does not decode counts as none.
 """
 
 from __future__ import annotations
@@ -33,28 +33,29 @@ class IndexHead(msgspec.Struct, frozen=True, kw_only=True):
     taken_at: float
     seconds: float
     settled: EntryTotals
-    """Sums over the entries in the body."""
+    """Sums over the settled entries, which follow the head."""
     open: tuple[Entry, ...]
+    """The entries that may change without their folder's time telling; see `snapshot.to_look_at`."""
     folders: tuple[Folder, ...]
     others: tuple[Other, ...]
     problems: tuple[str, ...]
     filesystem: Filesystem
 
 
-# Made when this is imported, in one thread: msgspec crashes when two learn at once what a struct is made of, as two
-# caches that are opened at the same moment did.
+# Made at import, in one thread: msgspec crashes if two threads first use a struct type at the same time, as happened
+# when two caches were opened at the same moment.
 _head = msgspec.msgpack.Decoder(IndexHead)
 _entries = msgspec.msgpack.Decoder(tuple[Entry, ...])
 
 
 def path_of(root: str, state: Path) -> Path:
-    """Where the index of `root` (a real path) is kept."""
+    """The path of the index of `root` (a real path)."""
     name = hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
     return state / "cache-index" / f"{name}.msgpack"
 
 
 def save(snapshot: Snapshot, state: Path) -> bool:
-    """Write the index; False when the state folder cannot be written (nothing is lost but time)."""
+    """Write the index; False if the state folder cannot be written, which costs only time."""
     suspects = to_look_at(snapshot.entries, snapshot.taken_at, snapshot.taken_at, shared=snapshot.filesystem.shared)
     settled = [entry for entry in snapshot.entries if entry.path not in suspects]
     open_entries = [entry for entry in snapshot.entries if entry.path in suspects]
@@ -88,7 +89,7 @@ def save(snapshot: Snapshot, state: Path) -> bool:
 
 
 def load_head(root: str, state: Path) -> IndexHead | None:
-    """The head alone; None when there is no usable index of `root`."""
+    """The head alone; None if there is no usable index of `root`."""
     try:
         with open(path_of(root, state), "rb") as file:
             start = file.read(len(_MAGIC) + _LENGTH.size)
@@ -101,7 +102,7 @@ def load_head(root: str, state: Path) -> IndexHead | None:
 
 
 def load(root: str, state: Path) -> Snapshot | None:
-    """The whole snapshot; None when there is no usable index of `root`."""
+    """The whole snapshot; None if there is no usable index of `root`."""
     try:
         data = path_of(root, state).read_bytes()
         if not data.startswith(_MAGIC):

@@ -1,8 +1,8 @@
 """Entries that the state table does not cover: the layout of 2022, and whole exported models.
 
-Era 1 kept `<root>/[neuron-compile-cache/]USER_neuroncc-<version>/MODULE_<n>/MODULE_<n>_…/<uuid>/….neff`. Its NEFFs
-serve only clients of that time, so a valid one is a *hit-legacy*. A traced model of optimum-neuron is a folder
-`MODULE_<hash>` without a flags part: its size is all that is known.
+In 2022 ("era one"), entries lay in `<root>/[neuron-compile-cache/]USER_neuroncc-<version>/MODULE_<n>/MODULE_<n>_…/
+<uuid>/….neff`. Such a NEFF serves only clients of that time, so a valid one is a *hit-legacy*. A traced model of
+optimum-neuron is a folder `MODULE_<hash>` without a flags part, of which only the size is known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DEEPEST = 3
 
 
 def read_old(root: str, compiler: str, module: str, reader: NoAtimeReader) -> Entry | None:
-    """A module folder without a flags part; None when it is no folder."""
+    """The entry of a module folder without a flags part; None if it cannot be read."""
     path = f"{root}/{compiler}/{module}"
     try:
         own = os.lstat(path)
@@ -56,7 +56,7 @@ def read_old(root: str, compiler: str, module: str, reader: NoAtimeReader) -> En
 
 
 def _era_one(path: str, reader: NoAtimeReader) -> tuple[State, Artifact, os.stat_result | None, tuple[str, ...]]:
-    """The best of the NEFFs below; the state that follows from it."""
+    """(state, artifact, the NEFF's status, problems) from the first valid NEFF below, else from the last one."""
     last: os.stat_result | None = None
     problem: str | None = None
     for neff in _neffs(path, _DEEPEST, reader):

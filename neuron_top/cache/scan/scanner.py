@@ -1,11 +1,10 @@
-"""A cache folder → a snapshot. Looks only: nothing is written, links lead nowhere, access times stay.
+"""Reads a cache folder into a snapshot. It writes nothing, follows no link out of the cache, and keeps access times.
 
-One thread, because more of them made a warm walk slower in every measurement; several where a network
-file system makes it wait (`slow_storage`). A first scan opens each entry's
-folder once, asks for each file's status once, and reads the artifact's header and the flags of entries that are
-new or changed. A refresh asks for the status of entry folders only, and looks again at those whose time differs,
-that were written to lately, or whose state passes: a folder's time does not change when a file in it is rewritten
-in place.
+It uses one thread, because more made a warm walk slower in every measurement, and several where a network file system
+makes it wait (`slow_storage`). A first scan opens each entry's folder once, asks for each file's status once, and reads
+the artifact's header and the flags. A refresh asks only for the status of entry folders, and reads those entries again
+whose folder's time differs. Because rewriting a file in place does not change that time, it also reads entries that
+were written to lately, or whose state does not last.
 """
 
 from __future__ import annotations
@@ -29,33 +28,36 @@ from neuron_top.escapes import name_text
 from neuron_top.without_gc import without_gc
 
 OTHERS_LIMIT = 200_000
-"""How many files of the registry and of unknown folders are counted before the walk gives up and says so."""
+"""Most files that are counted in the registry or in an unknown folder before the walk gives up and says so."""
 
 LockVerdicts = Callable[[str, Sequence[Entry], Iterable[float]], dict[str, Lock]]
-"""(root, locked entries, times of changes below the root) → lock per entry path."""
+"""(root, locked entries, times of changes below the root) → entry path → lock with its verdict."""
 
 
 def current_verdicts(root: str, locked: Sequence[Entry], changes: Iterable[float]) -> dict[str, Lock]:
     """The verdict on each lock, from what runs on this machine now."""
-    from neuron_top.cache.locks import verdicts  # most looks meet no lock, and are made for a script that waits
+    from neuron_top.cache.locks import verdicts  # not needed by most scans, which find no lock, and must start fast
 
     return verdicts.verdicts_of(root, locked, changes)
 
 
 def scan(root: str, *, lock_verdicts: LockVerdicts = current_verdicts, now: float | None = None) -> Snapshot:
-    """Look at everything below `root`. Raises NothingToShow when there is no such folder."""
+    """Read everything below `root`. Raises NothingToShow if there is no such folder."""
     return _Scan(root, None, lock_verdicts, now).run()
 
 
 def refresh(before: Snapshot, *, lock_verdicts: LockVerdicts = current_verdicts, now: float | None = None) -> Snapshot:
-    """Look again at what may have changed since `before`; entries that did not are the same objects."""
+    """Read again what may have changed since `before`; entries that did not change are the same objects.
+
+    Raises NothingToShow if the root is gone.
+    """
     return _Scan(before.root, before, lock_verdicts, now).run()
 
 
 def refresh_entries(
     before: Snapshot, paths: Iterable[str], *, lock_verdicts: LockVerdicts = current_verdicts, now: float | None = None
 ) -> Snapshot:
-    """Look again at these entries only (`compiler/module`): what a notification names."""
+    """Read again only the entries at these `paths` (`compiler/module`), which a notification named."""
     return _Scan(before.root, before, lock_verdicts, now).run_only(set(paths))
 
 
@@ -127,7 +129,8 @@ class _Scan:
 
     @contextmanager
     def _opened(self, compiler: str) -> Iterator[int | None]:
-        """A descriptor of a compiler folder, or None when it cannot be opened (which is then a problem)."""
+        """A descriptor of a compiler folder; None if it cannot be opened, which is noted as a problem unless it is
+        gone."""
         try:
             descriptor = self.reader.open_folder(f"{self.root}/{compiler}")
         except OSError as problem:
@@ -145,10 +148,10 @@ class _Scan:
             if descriptor is None:
                 return
             own = os.fstat(descriptor)
-            # The listing comes after the time: what appears in between is seen by the next refresh.
+            # List after taking the time, so that the next refresh sees what appears in between.
             self.folders.append(Folder(compiler, own.st_ino, own.st_mtime_ns))
             names = os.listdir(descriptor)
-            if not compiler:  # in the root itself lie other things too, which discovery has named
+            if not compiler:  # the root has other members too, which discovery has found
                 names = [name for name in names if is_module_name(name)]
             self._entries(compiler, descriptor, names, again=False)
 
@@ -182,7 +185,7 @@ class _Scan:
         return own.st_mtime_ns == before.folder_mtime_ns and own.st_ino == before.folder_inode
 
     def _other(self, path: str) -> None:
-        """The registry, a lock, a name nobody knows: counted; again only when its folder's time differs."""
+        """Count what is no entry: the registry, a lock, an unknown name. Counted again only if its mtime differs."""
         place = f"{self.root}/{path}"
         try:
             own = os.lstat(place)

@@ -1,7 +1,7 @@
-"""Finds entries that are broken or doubtful: the cheap level from a scan, the deep one file by file.
+"""Finds entries that are broken or doubtful: cheaply from a scan, or deeply by reading files in full.
 
-*broken* is what a client would take for good and cannot use; *warning* is what a person should know of. A digest of
-an unknown package version is neither: it cannot be judged. Full verification reads every artifact of the cache.
+*broken* is an entry that a client takes for a hit but cannot use; *warning* is something that a person should know. A
+digest of an unknown package version is neither, as it cannot be checked. Deep verification reads every artifact.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class FindingLevel(StrEnum):
 
 
 class EntryFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing found about one entry."""
+    """One thing that is wrong with one entry."""
 
     entry: Entry
     level: FindingLevel
@@ -34,7 +34,7 @@ class EntryFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cheap(entries: Iterable[Entry]) -> Iterator[EntryFinding]:
-    """What the states, headers and flags hashes of a scan show."""
+    """What the states, headers and flags hashes of a scan show to be wrong."""
     for entry in entries:
         if entry.state in BROKEN:
             yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=_what_is_broken(entry))
@@ -58,7 +58,7 @@ def _what_is_broken(entry: Entry) -> str:
 
 
 def deep(root: str, entry: Entry) -> Iterator[EntryFinding]:
-    """What reading an entry's artifact and graph reports; nothing for entries that offer no artifact."""
+    """What reading an entry's artifact and graph shows to be wrong; nothing for entries without a usable artifact."""
     if entry.state not in HITS and entry.state is not State.PUBLISHED_UNMARKED:
         return
     contents = Contents(root, entry)

@@ -1,9 +1,9 @@
-"""A cache root as a source of events: what changes below it, sent within a fraction of a second.
+"""A cache root as a source of events: what changes below it is emitted within a fraction of a second.
 
-Notifications say where to look; what is then sent is always the difference of two looks at the disk, so a lost
-or a doubled notification does no harm. Entries whose state passes are looked at every second, and everything again
-every few seconds by the cheap refresh, stretched so that it takes about a hundredth of one core's time. On a large
-cache only the root and the compiler folders are watched: the kernel gives each user a limited number of watches.
+Notifications only say where to look. What is emitted is always the difference between two snapshots, so a lost or
+doubled notification does no harm. Entries whose state does not last are read again every second. Everything is
+refreshed every few seconds, or less often if that would take more than about a hundredth of a core's time. On a large
+cache, only the root and the compiler folders are watched, because the kernel limits each user's number of watches.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from neuron_top.errors import NothingToShow
 from neuron_top.events import CacheScanned, EntryChanged, Event, SourceAvailable, SourceUnavailable
 
 SETTLE_SECONDS = 0.02
-"""How long after a notification more of them are collected: publishing an entry is a burst."""
+"""How long more notifications are collected after the first: publishing an entry sends a burst of them."""
 OPEN_SECONDS = 1.0
-"""How often entries whose state passes are looked at."""
+"""Time between two readings of entries whose state does not last."""
 FRESH_SECONDS, FRESH_FOR = 0.1, 2.0
-"""How often, and for how long, entries just written to are looked at, seconds."""
+"""Time between two readings of entries that were just written to, and how long these go on, in seconds."""
 REFRESH_SECONDS = 5.0
-"""How often everything is refreshed at most; longer when a refresh is expensive."""
+"""Shortest time between two refreshes of everything; longer if a refresh is expensive."""
 REFRESH_SHARE = 0.01
-"""The part of a core's time that refreshes may take."""
+"""The share of a core's time that refreshes may take."""
 WATCHED_ENTRIES = 5000
-"""Up to so many entries every folder is watched; beyond, only the compiler folders."""
+"""In a cache of up to so many entries every folder is watched; in a larger one, only the compiler folders."""
 _KINDS = frozenset({"created", "modified", "moved", "deleted", "closed"})
 
 Emit = Callable[[Event], None]
@@ -43,7 +43,7 @@ Emit = Callable[[Event], None]
 class CacheWatch:
     """Watches one root. `start` returns at once; events come from a thread of its own until `stop` has returned.
 
-    A root that does not exist yet is waited for. `snapshot` is the latest picture, None before the first.
+    If the root does not exist yet, it waits for it. `snapshot` is the newest, None before the first.
     """
 
     def __init__(self, root: str, state: Path, *, notifications: bool = True) -> None:
@@ -59,17 +59,17 @@ class CacheWatch:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it was not started yet, or goes on looking."""
+        """Whether it was not started yet, or is still running."""
         return self._thread is None or self._thread.is_alive()
 
     def start(self, emit: Emit) -> None:
-        """Begin to look; `emit` is called from the watch's thread."""
+        """Start the thread, from which `emit` is called."""
         self._emit = emit
         self._thread = threading.Thread(target=self._run, name=f"cache-watch {self.root}", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End; no event comes after this has returned."""
+        """Stop; no event comes after this has returned."""
         self._ended.set()
         self._wake.set()
         if self._thread is not None:
@@ -88,7 +88,7 @@ class CacheWatch:
                     self._observer.join()
 
     def _first_look(self, source: str) -> bool:
-        """Wait until there is a root to look at; False when it shall end before."""
+        """Wait until there is a root to read; False if `stop` was called before."""
         reported = False
         while not self._ended.is_set():
             try:
@@ -104,7 +104,7 @@ class CacheWatch:
         return False
 
     def _follow(self) -> None:
-        next_refresh = time.monotonic()  # at once: what changed before the kernel watched had no notification
+        next_refresh = time.monotonic()  # at once: what changed before the watches were set sent no notification
         while not self._ended.is_set():
             pause = FRESH_SECONDS if self._fresh() else OPEN_SECONDS
             woken = self._wake.wait(max(0.0, min(pause, next_refresh - time.monotonic())))
@@ -117,7 +117,7 @@ class CacheWatch:
             if everything or began >= next_refresh:
                 self._look(None)
                 took = time.monotonic() - began
-                # A new compiler folder may be filled before the kernel watches it: look again soon, at any cost.
+                # A new compiler folder may be filled before it is watched: refresh again soon, whatever that costs.
                 next_refresh = (
                     began + took + FRESH_SECONDS if everything else began + max(REFRESH_SECONDS, took / REFRESH_SHARE)
                 )
@@ -136,7 +136,7 @@ class CacheWatch:
         return {entry.path for entry in entries if entry.state in UNSETTLED} | self._fresh()
 
     def _fresh(self) -> set[str]:
-        """Entries just written to: a new folder's first files appear before the kernel watches it."""
+        """Entries that were just written to: a new folder's first files may appear before it is watched."""
         entries = self.snapshot.entries if self.snapshot else ()
         if len(entries) > WATCHED_ENTRIES:
             return set()
@@ -150,7 +150,7 @@ class CacheWatch:
         try:
             after = scanner.refresh(before) if paths is None else scanner.refresh_entries(before, paths)
         except NothingToShow:
-            # The root itself is gone: everything in it is too.
+            # The root is gone, and all entries with it.
             after = Snapshot(root=before.root, taken_at=time.time(), seconds=0.0, entries=(), folders=())
         self._show(after)
 
@@ -163,14 +163,14 @@ class CacheWatch:
             self._emit(_scanned(after))
 
     def _observe(self) -> None:
-        """Ask the kernel for notifications; without them the refreshes do all the work."""
+        """Ask the kernel for notifications; without them, the refreshes find everything."""
         snapshot = self.snapshot
         if snapshot is None or not self._notifications or snapshot.filesystem.shared:
             return
         from watchdog.events import FileSystemEvent, FileSystemEventHandler
         from watchdog.observers import Observer
 
-        # A folder that appears while its parent's watch is being added is added twice, and watchdog warns of it.
+        # A folder that appears while its parent's watch is being added is added twice, of which watchdog warns.
         warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
         watch = self
 
@@ -192,12 +192,12 @@ class CacheWatch:
         self._observer = observer
 
     def notified(self, path: str, *, folder: bool = False, modified: bool = False) -> None:
-        """Something happened at `path`: look there soon. Called from a watcher's thread."""
+        """Have what changed at `path` read soon. Called from a watcher's thread."""
         root = self.snapshot.root if self.snapshot else os.path.realpath(self.root)
         parts = path.removeprefix(root).strip("/").split("/")
         place = next((position for position, part in enumerate(parts) if part.startswith("MODULE_")), None)
         if place is None and (modified or not folder):
-            return  # a folder's own time, the root's lock file: what appears or goes has a notification of its own
+            return  # only a folder's time changed, or a file such as the root's lock: no entry appeared or went
         with self._lock:
             if place is None or place == 0:
                 self._dirty_all = True
@@ -207,7 +207,7 @@ class CacheWatch:
 
 
 def difference(before: Snapshot, after: Snapshot) -> list[EntryChanged]:
-    """What became of each entry: new, in another state or size, or gone (state None)."""
+    """The changes of entries: new ones, other states, sizes or locks, and entries that are gone (state None)."""
     old = {entry.path: entry for entry in before.entries}
     changes = []
     for entry in after.entries:
@@ -232,13 +232,13 @@ def difference(before: Snapshot, after: Snapshot) -> list[EntryChanged]:
 
 
 def _seen(entry: Entry) -> tuple[object, ...]:
-    """The values whose change is reported. The text of a lock's proof is left out: it counts seconds."""
+    """The values whose change is reported. A lock's proof is left out, because its text counts seconds."""
     lock = (entry.lock.verdict, entry.lock.owner) if entry.lock is not None else None
     return entry.state, entry.allocated, entry.changed_at, lock
 
 
 def _first(snapshot: Snapshot) -> list[EntryChanged]:
-    """The entries that are under way when the watch begins; the settled ones are in `CacheScanned` as sums."""
+    """The unsettled entries when the watch begins; the settled ones are in `CacheScanned` as sums."""
     return [_changed(snapshot, entry, None) for entry in snapshot.entries if entry.state in UNSETTLED]
 
 
