@@ -22,7 +22,7 @@ OPEN_FOLDERS = 32
 """Folders below a root that are held open: more than a path has parts, fewer than a process may have open."""
 _NEW = ".new"
 _LOCK_PARTS = Part.LOCK | Part.OWNER
-_WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class StaleEntryError(Exception):
@@ -75,7 +75,7 @@ class OpenRoot:
     def write(self, name: str, data: bytes) -> None:
         """Write the file `name` of the root itself, completely or not at all. Raises OSError."""
         try:
-            with open(os.open(name + _NEW, _WRITTEN, 0o600, dir_fd=self._handle), "wb") as file:
+            with open(os.open(name + _NEW, _WRITE_FLAGS, 0o600, dir_fd=self._handle), "wb") as file:
                 file.write(data)
             os.rename(name + _NEW, name, src_dir_fd=self._handle, dst_dir_fd=self._handle)
         except OSError:

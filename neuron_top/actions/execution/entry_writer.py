@@ -34,7 +34,7 @@ class LocalEntryWriter:
     def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
         """See EntryWriter: under a temporary name, flushed, then renamed. Raises OSError."""
         folder = self._entry.handle
-        temporary = f"{name}.{uuid.uuid4().hex}{_WRITTEN}"
+        temporary = f"{name}.{uuid.uuid4().hex}{_UNFINISHED}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         handle = os.open(temporary, flags, 0o644, dir_fd=folder)
         try:
@@ -118,10 +118,10 @@ def held(entry: OpenEntry) -> Iterator[LocalEntryWriter]:
 def _token(entry: OpenEntry) -> Path:
     """Make the record that names this process as owner, in the entry itself; a rename makes it appear complete."""
     who = lock_owner.current()
-    unfinished = entry.path / f"model.{who.token}{_WRITTEN}"
+    unfinished = entry.path / f"model.{who.token}{_UNFINISHED}"
     unfinished.write_bytes(msgspec.json.encode(who))
     try:
-        return unfinished.rename(entry.path / f"model.{who.token}{_TOKEN}")
+        return unfinished.rename(entry.path / f"model.{who.token}{_TOKEN_SUFFIX}")
     except FileNotFoundError:
         raise CopiedElsewhereError(NotDoneCode.COPIED_NOW) from None  # the lock's holder cleared it away
 
@@ -130,7 +130,7 @@ def _is_copied(entry: OpenEntry) -> bool:
     """Whether the lock is that of a copy: a link to its record here. A lock that is gone by now counts as one."""
     names = entry.names()
     try:
-        copies = {entry.facts(name).st_ino for name in names if name.endswith(_TOKEN)}
+        copies = {entry.facts(name).st_ino for name in names if name.endswith(_TOKEN_SUFFIX)}
         return copies.issuperset(entry.facts(name).st_ino for name in names & set(LOCK_NAMES))
     except FileNotFoundError:
         return True
@@ -139,13 +139,13 @@ def _is_copied(entry: OpenEntry) -> bool:
 def _clear(entry: OpenEntry, filled: LocalEntryWriter, ours: str) -> None:
     """Remove unfinished files, and tokens of dead processes. Called under the lock, whose holder alone writes files."""
     for name in entry.names() - {ours}:
-        dead_token = name.endswith(_TOKEN) and lock_owner.is_dead(lock_owner.read_record(entry.path / name))
-        if dead_token or name.endswith(_WRITTEN):
+        dead_token = name.endswith(_TOKEN_SUFFIX) and lock_owner.is_dead(lock_owner.read_record(entry.path / name))
+        if dead_token or name.endswith(_UNFINISHED):
             filled.remove(name)
 
 
 _LARGE = 4 << 20
 """Bytes from which on another thread writes a chunk: hashing the next one takes as long as writing it."""
 _WRITERS = 2
-_WRITTEN = f".copy{filenames.TEMPORARY_SUFFIX}"
-_TOKEN = f".copier{filenames.TEMPORARY_SUFFIX}"
+_UNFINISHED = f".copy{filenames.TEMPORARY_SUFFIX}"
+_TOKEN_SUFFIX = f".copier{filenames.TEMPORARY_SUFFIX}"

@@ -191,7 +191,7 @@ class Trash:
         """Append records and flush them to the disk. Raises RefusedForSafety if they cannot be written."""
         data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
         try:
-            handle = os.open(self.journal, _APPENDED, 0o600)
+            handle = os.open(self.journal, _APPEND_FLAGS, 0o600)
             try:
                 size = _file_size(handle)
                 if size and os.pread(handle, 1, size - 1) != b"\n":
@@ -242,7 +242,7 @@ class Trash:
         self._check_links()
         found = []
         try:
-            with open(os.open(self.journal, _READ), "rb") as file:
+            with open(os.open(self.journal, _READ_FLAGS), "rb") as file:
                 _file_size(file.fileno())
                 while line := file.readline(_LONGEST_LINE):
                     with contextlib.suppress(*MALFORMED, RecursionError):
@@ -420,8 +420,8 @@ class Trash:
                     self.remarks.append(str(problem))
 
 
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_APPENDED = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def way_out(problem: OSError) -> str:
