@@ -9,8 +9,11 @@ from neuron_top.actions.plan import Action, Plan
 from neuron_top.errors import ReadOnlyMode, RefusedForSafety
 
 
-def check_preconditions(plan: Plan, root: str, place: str, actions: Collection[Action], *, read_only: bool) -> None:
-    """Raises RefusedForSafety unless `plan`, whose root is really `root`, may be executed on `place`."""
+def check_preconditions(
+    plan: Plan, root: str, storage_root: str, actions: Collection[Action], *, read_only: bool
+) -> None:
+    """Raises RefusedForSafety unless `plan`, which changes `root` (a real path or a URL), may be executed on
+    `storage_root`."""
     if read_only:
         raise ReadOnlyMode()
     if plan.is_refused:
@@ -22,5 +25,5 @@ def check_preconditions(plan: Plan, root: str, place: str, actions: Collection[A
         raise RefusedForSafety(f"this plan cannot be executed: {problem}") from None
     if any(step.action not in actions for step in plan.steps):
         raise RefusedForSafety(f"a plan to {plan.verb} cannot be executed on this storage")
-    if root != place:
-        raise RefusedForSafety(f"this trash belongs to {place}, the plan to {plan.root}")
+    if root != storage_root:
+        raise RefusedForSafety(f"this plan is for {root} and cannot be executed on {storage_root}")
