@@ -176,7 +176,7 @@ def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket
     plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
     while_waiting: list[set[str]] = []
     outcome = s3_executor.execute(
-        plan, bucket, trash, drain_seconds=7.0, sleep=lambda seconds: while_waiting.append(keys(bucket))
+        plan, bucket, trash, grace_seconds=7.0, sleep=lambda seconds: while_waiting.append(keys(bucket))
     )
     assert (outcome.done, outcome.refused) == (1, ())
     assert {key.rpartition("/")[2] for key in before - while_waiting[0]} == {"model.done"}
@@ -194,7 +194,7 @@ def test_the_mark_stays_away_where_somebody_has_stored_another_artifact_in_a_buc
     put(bucket, tmp_path)
     before = keys(bucket)
     plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
-    assert s3_executor.execute(plan, bucket, trash, drain_seconds=0.0, sleep=lambda _: None).done == 1
+    assert s3_executor.execute(plan, bucket, trash, grace_seconds=0.0, sleep=lambda _: None).done == 1
     artifact, mark = (next(key for key in before if key.endswith(name)) for name in ("model.neff", "model.done"))
     bucket.client.put_object(Bucket=bucket.name, Key=bucket.prefix + artifact, Body=b"another")
     record = s3_restore.restore(plan.identity, bucket, trash)
@@ -209,7 +209,7 @@ def test_an_entry_at_the_top_of_a_bucket_is_found_evicted_and_comes_back(bucket:
     (entry,) = s3.take(bucket).snapshot.entries
     assert (entry.path, entry.compiler, entry.state) == (place.name, "", State.HIT)
     plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
-    assert s3_executor.execute(plan, bucket, trash, drain_seconds=0.0, sleep=lambda _: None).done == 1
+    assert s3_executor.execute(plan, bucket, trash, grace_seconds=0.0, sleep=lambda _: None).done == 1
     assert keys(bucket) == set()
     s3_restore.restore(plan.identity, bucket, trash)
     assert keys(bucket) == before

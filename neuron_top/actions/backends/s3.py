@@ -138,7 +138,7 @@ class S3Backend:
             self._bucket,
             self.journal(),
             read_only=options.read_only,
-            drain_seconds=options.grace_seconds,
+            grace_seconds=options.grace_seconds,
             watch=options.watch,
         )
 

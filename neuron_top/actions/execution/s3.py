@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from neuron_top.actions import plan as plans
+from neuron_top.actions.backends.base import GRACE_SECONDS
 from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanEnded, StepsRefused
@@ -24,8 +25,6 @@ from neuron_top.cache import s3
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model.entry import PARTS, Part
 
-DRAIN_SECONDS = 60.0
-"""Default wait between the marks and the rest: as long as the slowest download of somebody who saw the mark."""
 OWN = frozenset({Action.EVICT, Action.SLIM, Action.QUARANTINE, Action.RETRY, Action.UNLOCK})
 """Actions that are executed here."""
 _MARKED = frozenset({Action.EVICT, Action.SLIM, Action.QUARANTINE})
@@ -43,13 +42,14 @@ def execute(
     trash: BucketJournal,
     *,
     read_only: bool = False,
-    drain_seconds: float = DRAIN_SECONDS,
+    grace_seconds: float = GRACE_SECONDS,
     watch: Callable[[Progress], bool] = lambda progress: True,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Outcome:
     """Execute a plan on a bucket. Raises RefusedForSafety if the plan, read-only mode or the bucket forbids it.
 
-    A plan that was interrupted may be executed again: what it took already is skipped.
+    `grace_seconds`: how long readers get between deleting the marks and deleting the rest. A plan that was interrupted
+    may be executed again: what it took already is skipped.
     """
     check_preconditions(plan, plan.root, bucket.url, OWN, read_only=read_only)
     versioned = bucket.versioned()
@@ -58,11 +58,11 @@ def execute(
         trash.keep(plan)
         trash.write(plan_history.begun(plan, lock_owner.current()))
         try:
-            run.marks(watch)
+            run.take_marks(watch)
             if run.marks_taken:
-                run.report_draining(watch, drain_seconds)
-                sleep(drain_seconds)
-            run.rest()
+                run.report_draining(watch, grace_seconds)
+                sleep(grace_seconds)
+            run.delete_rest()
         finally:
             run.end()
     return Outcome(
@@ -92,7 +92,7 @@ class _Execution:
         self.bytes = 0
         self.marks_taken = self.interrupted = False
 
-    def marks(self, watch: Callable[[Progress], bool]) -> None:
+    def take_marks(self, watch: Callable[[Progress], bool]) -> None:
         """Check each entry again and delete its mark: from then on a client sees a miss."""
         for number, step in enumerate(self.plan.steps):
             try:
@@ -123,8 +123,8 @@ class _Execution:
         self._delete(marks)
         self.marks_taken |= bool(marks)
 
-    def rest(self) -> None:
-        """Delete what else the steps take of the entries that `marks` checked, unless somebody has written there
+    def delete_rest(self) -> None:
+        """Delete what else the steps take of the entries that `take_marks` checked, unless somebody has written there
         since."""
         for number, before in self.taken.items():
             step = self.plan.steps[number]
