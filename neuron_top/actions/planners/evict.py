@@ -126,11 +126,11 @@ def _candidates(
     matches = compiler_filter(criteria.compiler)
     compilers = set(filter(matches, set(map(_COMPILER, everything))))
     pinned, named, now = _any_of(context.pins), _any_of(criteria.modules), context.now
-    worth = EvictionRanking(everything, lambda entry: context.last_use(entry)[0])
+    ranking = EvictionRanking(everything, lambda entry: context.last_use(entry)[0])
     candidates: list[_Candidate] = []
     exclusions: list[Exclusion] = []
     obstacle: Reason | None
-    last_use, rebuild, tier, keep, hit = context.last_use, context.rebuild, worth.tier, candidates.append, State.HIT
+    last_use, rebuild, tier, add, hit = context.last_use, context.rebuild, ranking.tier, candidates.append, State.HIT
     fast_path = not (context.in_use or criteria.keep_graph or any(name.startswith(_HUB) for name in compilers))
     states, paths, older_than, protect = criteria.states, criteria.paths, criteria.older_than, context.protect_seconds
     filtered = bool(criteria.compiler or states or paths or named)
@@ -166,7 +166,7 @@ def _candidates(
         seconds, seconds_from = rebuild(entry)
         value = idle / (1 + seconds / 60) if seconds else idle
         kind = tier(entry, idle)
-        keep(_Candidate(kind * _TIER - value, kind, entry, used, known_from, seconds, seconds_from))
+        add(_Candidate(kind * _TIER - value, kind, entry, used, known_from, seconds, seconds_from))
     candidates.sort(key=operator.attrgetter("sort_key"))
     return candidates, exclusions
 
@@ -233,12 +233,12 @@ _ARTIFACT_PARTS = functools.reduce(operator.or_, FILES_REMOVED[Action.SLIM])
 class _BytesWanted(NamedTuple):
     """Bytes to remove from the cache, and bytes to free on its disk; 0 if that is not asked for."""
 
-    leave: int
-    free: int
+    removed: int
+    freed: int
 
-    def is_reached(self, left: int, freed: int) -> bool:
+    def is_reached(self, removed: int, freed: int) -> bool:
         """Whether these bytes are enough. They differ if files have names outside the cache."""
-        return left >= self.leave and freed >= self.free
+        return removed >= self.removed and freed >= self.freed
 
 
 def _until_goal(
@@ -253,28 +253,28 @@ def _until_goal(
     action, keep_graph, now = (Action.SLIM if criteria.keep_graph else Action.EVICT), criteria.keep_graph, context.now
     steps: list[Step] = []
     useless: list[Entry] = []
-    left = freed = 0
+    removed = freed = 0
     for candidate in candidates:
-        if wanted is not None and wanted.is_reached(left, freed):
+        if wanted is not None and wanted.is_reached(removed, freed):
             break
         entry = candidate.entry
         if not (keep_graph or entry.links):  # a short cut for most entries
-            frees = leaves = entry.allocated
+            frees = removes = entry.allocated
             steps.append(_step(action, candidate, frees, now))
         else:
             going = tally.preview(entry, keep_graph=keep_graph)
-            frees, leaves = going.frees, going.frees + going.stays
-            if wanted is not None and left >= wanted.leave and leaves and not frees:
+            frees, removes = going.frees, going.frees + going.stays
+            if wanted is not None and removed >= wanted.removed and removes and not frees:
                 useless.append(entry)
                 continue
             tally.take(entry, keep_graph=keep_graph)
             step = _step(action, candidate, frees, now)
             steps.append(msgspec.structs.replace(step, stays=going.stays, links=going.links))
-        left += leaves
+        removed += removes
         freed += frees
-    if wanted is None or wanted.is_reached(left, freed):
+    if wanted is None or wanted.is_reached(removed, freed):
         return steps, None, useless
-    missed, frees = (wanted.leave, left) if left < wanted.leave else (wanted.free, freed)
+    missed, frees = (wanted.removed, removed) if removed < wanted.removed else (wanted.freed, freed)
     return steps, Goal(GoalCode.MISSED, wanted=missed, frees=frees, keeps_graphs=keep_graph), useless
 
 
