@@ -26,7 +26,7 @@ from neuron_top.actions.plan import (
     Plan,
     Progress,
 )
-from neuron_top.actions.planners.copy import arrival
+from neuron_top.actions.planners.copy import target_path
 from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache.arrival import ORDER, arrival_problem
 from neuron_top.cache.locks import lock_owner
@@ -156,7 +156,7 @@ def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[i
     mark = source.file(path, filenames.DONE)
     if mark is None:
         raise StaleEntryError(NotDoneCode.NO_MARK)
-    with target.writer(arrival(path)) as writer:
+    with target.writer(target_path(path)) as writer:
         if filenames.DONE in writer.names():
             raise _UsableThereError(NotDoneCode.USABLE_THERE)
         written: dict[str, FileFacts] = {}

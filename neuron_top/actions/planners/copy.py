@@ -40,7 +40,7 @@ def plan_copy(
         if obstacle is not None:
             exclusions.append(exclude(entry, obstacle))
             continue
-        taken.add(arrival(entry.path))
+        taken.add(target_path(entry.path))
         steps.append(_step(entry))
     total = sum(step.copies for step in steps)
     if refusal is None and free is not None and total > free:
@@ -72,9 +72,9 @@ def _obstacle(entry: Entry, there: Collection[str], taken: Collection[str]) -> R
         return Reason(ReasonCode.NOT_A_HIT, str(entry.state))
     if entry.flags_hash_ok is False:
         return Reason(ReasonCode.FLAGS_MISMATCH)
-    if arrival(entry.path) in there:
+    if target_path(entry.path) in there:
         return Reason(ReasonCode.USABLE_THERE)
-    return Reason(ReasonCode.SAME_ENTRY) if arrival(entry.path) in taken else None
+    return Reason(ReasonCode.SAME_ENTRY) if target_path(entry.path) in taken else None
 
 
 def _step(entry: Entry) -> Step:
@@ -89,7 +89,7 @@ def _step(entry: Entry) -> Step:
     )
 
 
-def arrival(path: str) -> str:
+def target_path(path: str) -> str:
     """The path of an entry's copy: its own, but without the `snapshots/<commit>/` of a hub's local copy."""
     parts = path.split("/")
     return "/".join(parts[2:]) if parts[0] == "snapshots" and len(parts) > 3 else path
