@@ -46,17 +46,18 @@ def first_seen(state: Path, root: str, entries: Iterable[Entry], now: float) -> 
     if not ahead and not os.path.lexists(file.path):
         return {}
 
-    def seen(before: _Known) -> _Known:
+    def updated(before: _Known) -> _Known:
         known = before.get(root, {})
         after = {path: _seen(entry, known.get(path), now) for path, entry in ahead.items()}
-        others = {place: entries for place, entries in before.items() if place != root}
+        others = {other: seen for other, seen in before.items() if other != root}
         return {**others, root: after} if after else others
 
-    found = seen(file.known())
-    if found != file.known():
+    stored = file.known()
+    result = updated(stored)
+    if result != stored:
         with contextlib.suppress(FileMalformed, RefusedForSafety):
-            found = file.change(seen)
-    return {path: one.since for path, one in found.get(root, {}).items()}
+            result = file.change(updated)
+    return {path: seen.since for path, seen in result.get(root, {}).items()}
 
 
 def _seen(entry: Entry, before: _Seen | None, now: float) -> _Seen:

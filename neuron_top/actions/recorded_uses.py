@@ -57,7 +57,7 @@ def read(state: Path, root: str) -> tuple[dict[str, float], dict[str, float]]:
         compiled: dict[str, float] = {}
         for record in store.compile_history():
             compiled.setdefault(record.module, record.seconds)
-        uses = _brought_up(store, state / USES)
+        uses = _updated_uses(store, state / USES)
     used = dict(uses.used)
     for elsewhere, modules in uses.used_in.items():
         if _may_be(elsewhere, root):
@@ -86,8 +86,9 @@ def modules_of(state: Path, run: str) -> tuple[str, ...]:
     return tuple(sorted(modules))
 
 
-def _brought_up(store: SqliteStore, path: Path) -> Uses:
-    uses = _kept(path)
+def _updated_uses(store: SqliteStore, path: Path) -> Uses:
+    """The stored uses, with what was recorded since they were stored; stored again if there was anything."""
+    uses = _load(path)
     runs = {record.id: record for record in store.runs()}
     before = dict(uses.read)
     uses.read = {run: number for run, number in uses.read.items() if run in runs}
@@ -104,7 +105,7 @@ def _brought_up(store: SqliteStore, path: Path) -> Uses:
             uses.roots[run] = roots
     uses.roots = {run: roots for run, roots in uses.roots.items() if run in runs}
     if uses.read != before:
-        _keep(path, uses)
+        _store(path, uses)
     return uses
 
 
@@ -134,14 +135,14 @@ def _collected(event: AnyEvent) -> str | None:
     return event.module if isinstance(event, GraphExtracted) else None
 
 
-def _kept(path: Path) -> Uses:
+def _load(path: Path) -> Uses:
     try:
         return _uses.decode(path.read_bytes())
     except (OSError, *MALFORMED):
         return Uses()
 
 
-def _keep(path: Path, uses: Uses) -> None:
+def _store(path: Path, uses: Uses) -> None:
     """Store the file. Where that fails, the recordings are read again next time."""
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     with contextlib.suppress(OSError):

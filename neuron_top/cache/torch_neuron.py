@@ -45,10 +45,9 @@ _LOOKED_INTO = 8
 
 def tiers(environ: Mapping[str, str], cwd: str | None = None) -> tuple[str, str]:
     """(shared tier, local tier) that a job with this environment uses, as real paths."""
-    return tuple(  # type: ignore[return-value]
-        os.path.realpath(os.path.join(cwd or os.curdir, environ.get(name) or DEFAULTS[name]))
-        for name in (SHARED, LOCAL)
-    )
+    above = cwd or os.curdir
+    shared, local = (os.path.join(above, environ.get(name) or DEFAULTS[name]) for name in (SHARED, LOCAL))
+    return os.path.realpath(shared), os.path.realpath(local)
 
 
 def is_cache(root: str, environ: Mapping[str, str] = os.environ) -> bool:

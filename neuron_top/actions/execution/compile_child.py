@@ -108,10 +108,10 @@ def main() -> None:
 def _compiled(job: ChildJob, stopped: Callable[[], bool]) -> plans.Outcome:
     from neuron_top.actions.execution.compile_now import compile_now
     from neuron_top.actions.execution.compilers import compilers_for
-    from neuron_top.compile.parallel.compile_queue import QueueProgress as Compiling
+    from neuron_top.compile.parallel.compile_queue import QueueProgress
     from neuron_top.compile.parallel.log_lines import ParallelLog
 
-    def watch(now: Compiling) -> bool:
+    def watch(now: QueueProgress) -> bool:
         first = now.running[0].module if now.running else ""
         _send(
             ChildProgress(

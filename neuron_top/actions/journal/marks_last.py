@@ -13,23 +13,23 @@ Kept = list[tuple[str, NotDone]]
 
 
 def bring_back(
-    moves: Sequence[Move], one: Callable[[Move], NotDone | bool], kept: Kept, *, is_compiled_again: bool
+    moves: Sequence[Move], bring_file: Callable[[Move], NotDone | bool], kept: Kept, *, is_compiled_again: bool
 ) -> int:
-    """Bring back the files of one entry, each by `one`, the mark last. Returns how many came back.
+    """Bring back the files of one entry, each by `bring_file`, the mark last. Returns how many came back.
 
     If another file stays in the trash, so does the mark: the entry would not hold the artifact that it was made for.
     `is_compiled_again`: the entry has a new artifact; what belongs to the old one, its failure log too, then stays.
 
-    `one` returns True if it brought a file back, False if there was nothing to do, else why the file stays, which is
-    added to `kept`.
+    `bring_file` returns True if it brought a file back, False if there was nothing to do, else why the file stays; that
+    is added to `kept`.
     """
     before, restored = len(kept), 0
     for move in sorted(moves, key=attrgetter("is_of_mark")):
-        is_alone = move.is_of_mark and len(kept) > before
-        is_of_old = is_compiled_again and move.is_beside_artifact
-        found = NotDone(NotDoneCode.ARTIFACT_WRITTEN_AGAIN) if is_alone or is_of_old else one(move)
-        if isinstance(found, NotDone):
-            kept.append((move.path, found))
+        is_incomplete = move.is_of_mark and len(kept) > before
+        is_outdated = is_compiled_again and move.is_beside_artifact
+        result = NotDone(NotDoneCode.ARTIFACT_WRITTEN_AGAIN) if is_incomplete or is_outdated else bring_file(move)
+        if isinstance(result, NotDone):
+            kept.append((move.path, result))
         else:
-            restored += found
+            restored += result
     return restored

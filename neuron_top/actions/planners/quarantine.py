@@ -20,7 +20,8 @@ def plan_quarantine(
     """Move aside what the cheap test calls broken, and what a full verification `found` (path → what is wrong)."""
     steps: list[Step] = []
     exclusions: list[Exclusion] = []
-    freed = FreedBytes(wanted := sorted(entries, key=lambda entry: entry.path), context.trashed)
+    wanted = sorted(entries, key=lambda entry: entry.path)
+    freed = FreedBytes(wanted, context.trashed)
     for entry in wanted:
         problem = (found or {}).get(entry.path) or (str(entry.state) if entry.state in BROKEN else "")
         if not problem:

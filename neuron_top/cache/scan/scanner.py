@@ -157,7 +157,7 @@ class _Scan:
 
     def _entries(self, compiler: str, descriptor: int, names: Sequence[str], *, again: bool) -> None:
         keeps_times = self.disk.access_times is not filesystem.AccessTimes.NOATIME
-        house = EntryReader(self.root, compiler, descriptor, self.reader, access_times=keeps_times)
+        entry_reader = EntryReader(self.root, compiler, descriptor, self.reader, access_times=keeps_times)
         known, match = self.before_by_compiler.get(compiler, {}), MODULE.match
 
         def look(name: str) -> Entry | None:
@@ -165,7 +165,7 @@ class _Scan:
             if before is not None and not again and self._unchanged(before, descriptor):
                 return before
             if match(name):
-                return house.read(name, before)
+                return entry_reader.read(name, before)
             return read_old(self.root, compiler, name, self.reader)
 
         of_entries, others = list[str](), list[str]()
