@@ -1,1 +1,1 @@
-"""A run: what is known of one watched job, added up from its events alone. Pure and deterministic."""
+"""A run: what is known of one watched job, computed from its events alone. Pure and deterministic."""

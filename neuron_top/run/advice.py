@@ -1,4 +1,4 @@
-"""What the runtime advised, and why functions were compiled once more: counted, each wording kept once. Pure."""
+"""What the runtime advised, and why functions were compiled again: counted, each wording kept once. Pure."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from neuron_top.events import AdviceFamily, AdviceKind, FunctionRecompiled, Runt
 
 FUNCTIONS_KEPT = 1000
 REASONS_KEPT = 50
-"""Of one function; their words hold sizes, so there may be many."""
+"""Most reasons that are kept per function. Their texts contain sizes, so there may be many."""
 DEVICES_KEPT = 4096
 OTHERS_KEPT = 50
-"""Wordings of advice of no known kind."""
+"""Most wordings that are kept of advice of unknown kinds."""
 
 
 class Advice(msgspec.Struct, kw_only=True):
-    """One kind of advice; of no known kind, one wording."""
+    """One kind of advice, or one wording of an unknown kind."""
 
     kind: AdviceKind
     text: str
-    """The first words of it."""
+    """The text that came first."""
     first: float | None
     count: int = 0
     devices: set[int] = msgspec.field(default_factory=set)
 
 
 class Recompiled(msgspec.Struct, kw_only=True):
-    """One function that was compiled once more."""
+    """One function that was compiled again."""
 
     function: str
     place: str
@@ -38,11 +38,11 @@ class Recompiled(msgspec.Struct, kw_only=True):
 
 
 class AdviceTracker:
-    """Adds them up."""
+    """Counts advice and repeated compiles."""
 
     def __init__(self) -> None:
         self.advice: dict[str, Advice] = {}
-        """By kind, or by wording where the kind is not known; in the order in which they came."""
+        """By kind, or by wording if the kind is unknown; in the order in which they came."""
         self.recompiled: dict[tuple[str, str], Recompiled] = {}
         """By function and place."""
         self.recompiles = 0

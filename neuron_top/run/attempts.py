@@ -1,8 +1,8 @@
-"""Works out when compiles began and ended, from lines, our own component, the process table and reports.
+"""Finds out when compiles began and ended, from lines, our own component, the process table and reports.
 
-What a line proves differs by generation (specs of the log formats, "What can be derived"): the oldest announces
-misses, the second only lookups, the third names the start, the newest only the end. Each rule stands once, in the
-method of its event; `graph.py` keeps two messages about one compile from counting it twice.
+What a line proves differs between generations of log formats: the oldest announces misses, the second only lookups, the
+third reports the start, the newest only the end. Each rule is in the method of its event; `graph.py` prevents that two
+messages about one compile count it twice.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Attempts:
     # --- lines of the job ---
 
     def heard(self, event: CompileLogEvent) -> None:
-        """A process printed a header: open compiles of its have ended by now, and its next one began no earlier."""
+        """A process printed a header: its open compiles have ended by now, and its next one began no earlier."""
         if isinstance(event, CompileCompleted | CompileFailed) or event.generation == LogGeneration.NATIVE:
             return  # the first two report the end themselves; TorchNeuron compiles in several threads at once
         key = worker_key(event)

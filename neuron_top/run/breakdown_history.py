@@ -1,7 +1,7 @@
-"""What a total was made of over time, in bounded memory, so that no picture shows a total that never existed.
+"""What a total was made of over time, in bounded memory, so that no chart shows a total that never existed.
 
-A bucket keeps one sample whole: the one with the highest total. Parts that peaked at different moments are never put
-together. When the buckets are used up two neighbors become one, as in `history.Series`.
+A bucket keeps one whole sample: the one with the highest total. Parts that peaked at different moments are never
+combined. When the buckets are used up, two neighbors become one, as in `history.Series`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class BreakdownHistory:
-    """Samples of parts by name. One with an older time than the newest joins the newest bucket."""
+    """Samples of parts by name. A sample that is older than the newest joins the newest bucket."""
 
     __slots__ = ("_capacity", "_kinds", "_parts", "_start", "_step", "_times", "_totals")
 
@@ -37,7 +37,7 @@ class BreakdownHistory:
         self._kinds = kinds
 
     def add(self, time: float, sizes: Mapping[str, float]) -> None:
-        """Take one sample; parts beyond the number that is kept are left out of it."""
+        """Take one sample; parts beyond the number of names that is kept are left out of it."""
         if self._start is None:
             self._start = time
         index = max(int((time - self._start) / self._step), len(self._times) - 1)
@@ -68,13 +68,13 @@ class BreakdownHistory:
         self._step *= 2
 
     def _highest(self, every: int) -> list[int]:
-        """Of each `every` buckets the one with the highest total; unknown ones only where there is no other."""
+        """Of each `every` buckets, the one with the highest total; one with an unknown total only if all are so."""
         totals = [-1.0 if total != total else total for total in self._totals]
         groups = (range(i, min(i + every, len(totals))) for i in range(0, len(totals), every))
         return [max(group, key=totals.__getitem__) for group in groups]
 
     def samples(self, most: int | None = None) -> tuple[Sample, ...]:
-        """The samples kept, oldest first; of neighbors those with the higher totals, until they are at most `most`."""
+        """The samples kept, oldest first; if there are more than `most`, the highest of each group of neighbors."""
         every = 1 if most is None or most < 1 else max(1, -(-len(self._times) // most))
         kept = [i for i in self._highest(every) if self._times[i] == self._times[i]]
         return tuple(

@@ -46,7 +46,7 @@ class CacheAnswers:
         worker.hits_seen_to_wait += worker.open_wait is not None
         self._graphs.end_wait(worker, event.time)
         if event.generation == LogGeneration.NATIVE:
-            # It said that it compiles, then waited, and found what another process had compiled.
+            # It said that it would compile, but then waited, and found what another process had compiled.
             self._graphs.withdraw(graph, worker)
         worker.state, worker.since = GraphState.HIT, event.time
         for _, compiling, attempt in self._running_on(graph, event.node):
@@ -119,14 +119,14 @@ class CacheAnswers:
             worker.state, worker.since = GraphState.WAITING, event.time
 
     def hits_folded(self, event: CacheHit, count: int) -> None:
-        """So many processes of a node found the artifact; none of them had waited for it or compiled it."""
+        """`count` processes of a node found the artifact; none of them had waited for it or compiled it."""
         graph, worker = self._aggregate(event)
         worker.hits += count
         worker.state, worker.since = GraphState.HIT, event.time
         self._graphs.settle(graph, GraphState.HIT, event.time)
 
     def extractions_folded(self, event: GraphExtracted, count: int) -> None:
-        """So many processes of a node stored the graph for a later compile."""
+        """`count` processes of a node stored the graph for a later compile."""
         self._counts.extractions += count
         graph, worker = self._aggregate(event)
         worker.extractions += count
@@ -134,8 +134,7 @@ class CacheAnswers:
         self._graphs.settle(graph, GraphState.EXTRACTED, event.time)
 
     def waits_folded(self, event: LockWaited, count: int, longest: float | None) -> None:
-        """Processes of a node said so many times more that they wait; the one that waits longest reported `longest`
-        minutes."""
+        """Processes of a node said `count` times more that they wait; the longest wait was `longest` minutes."""
         self._counts.lock_lines += count
         graph = self._graphs.graph(event.module or "", event.time)
         graph.locate(event.root, event.compiler)
@@ -153,7 +152,7 @@ class CacheAnswers:
             oldest.minutes = max(oldest.minutes or 0.0, longest)
 
     def _aggregate(self, event: CacheHit | GraphExtracted) -> tuple[Graph, WorkerGraph]:
-        """The graph, and what stands for the processes of a node whose lookups were folded."""
+        """The graph, and the one worker that stands for all processes of a node whose lookups were folded."""
         graph = self._graphs.graph(event.module or "", event.time)
         graph.locate(event.root, event.compiler)
         key = f"{event.node}/{FOLDED}"

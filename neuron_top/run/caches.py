@@ -1,4 +1,4 @@
-"""What the catalog saw change on disk while the run was watched, and what it counted last."""
+"""What changed in caches on disk while the run was watched, and what the catalog counted last."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from neuron_top.events import ArtifactFetched, CacheFamily, CacheScanned, EntryC
 
 
 class CacheRoot(msgspec.Struct, kw_only=True):
-    """One cache root: the last walk."""
+    """One cache root, as last scanned."""
 
     root: str
     states: dict[str, int] = {}
@@ -27,16 +27,16 @@ class CacheRoot(msgspec.Struct, kw_only=True):
 
 
 class Fetches(msgspec.Struct, kw_only=True):
-    """Artifacts that came from elsewhere, added up; those that are on their way by (node, module)."""
+    """Totals of artifacts that were fetched from elsewhere; those that are being fetched by (node, module)."""
 
     under_way: dict[tuple[str, str], ArtifactFetched] = {}
     graphs: int = 0
-    """That arrived and were found good."""
+    """How many arrived and passed the checks."""
     bytes: int = 0
     seconds: float = 0.0
-    """Added up over all of them; several may have come at a time."""
+    """Sum over all of them, several of which may have been fetched at a time."""
     refused: dict[str, str] = {}
-    """Module → why what came is not used."""
+    """Module → why what arrived is not used."""
     places: list[str] = []
 
 

@@ -1,9 +1,9 @@
 """One time line for log lines with a clock, with a clock in another zone, and without any.
 
-A line without a clock is dated by its arrival while its source is followed live. When an old file is read, that
-would put a dot of last year's log into today: a compiler's line then has no time at all (bounds come from the
-lines around it), any other the last clock reading of its source. A source of
-a run that we started ourselves cannot lie hours away; a lag of whole quarter hours is then its time zone.
+A line without a clock is dated by its arrival while its source is followed live. When an old file is read, that would
+date last year's lines today. There, a compiler's line has no time at all (the lines around it give bounds), and any
+other gets the last clock reading of its source. A source of a run that we started ourselves cannot be hours off, so a
+lag of whole quarter hours is its time zone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from neuron_top.events import CompileLogEvent, Event, LogEvent, OutputGrew
 
 LIVE_SECONDS = 5.0
-"""A source whose lines arrive within this of their own clock is followed live."""
+"""A source is followed live if its lines arrive within this time after their own clock readings."""
 _ZONE = 900.0
 
 Line = TypeVar("Line", bound=LogEvent)
@@ -39,12 +39,13 @@ class Clocks:
         """The zone of a file's clock, where its last line and its last change showed one when it was found."""
 
         self._grown: dict[tuple[str, str], bool] = {}
-        """Logs of which something was there before they were followed, and whether they have grown since."""
+        """Logs that had contents before they were followed → whether they have grown since."""
 
     def found(self, event: OutputGrew) -> OutputGrew:
-        """The event with its clock reading on the run's time line. One that comes before a file is read tells its zone.
+        """The event with its clock reading on the run's time line. An event that comes before the file is read shows
+        the file's zone.
 
-        What comes after all of the file was read is written now.
+        What comes once all of the file was read is being written now.
         """
         source = event.node, event.source
         if event.written is None:
@@ -63,14 +64,15 @@ class Clocks:
         return msgspec.structs.replace(event, at=event.at + offset, began=began)
 
     def is_old(self, event: Event) -> bool:
-        """Whether an event without a clock is of a log's lines that were there before it was followed: its arrival says
-        nothing."""
+        """Whether an event without a clock is from lines that the log had before it was followed: its arrival then does
+        not date it."""
         return event.at is None and self._grown.get((event.node, event.source)) is False
 
     def dated(self, event: Line, *, ours: bool, remembered: bool = True) -> Line:
-        """The event on the run's time line; `ours`: the run was started by us, so its lines are young.
+        """The event on the run's time line; `ours`: we started the run, so its lines are recent.
 
-        `remembered`: its clock is a reading of its source. A folded event comes late: `WorkerHeard` has its reading.
+        `remembered`: its clock counts as a reading of its source. That of a folded event does not, since it comes late:
+        `WorkerHeard` has the reading.
         """
         clock = self.sources.get((event.node, event.source))
         if event.at is not None:

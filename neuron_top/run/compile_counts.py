@@ -1,4 +1,4 @@
-"""What compile events count that belongs to no graph."""
+"""Counters of compile events that belong to no graph."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class CompileCounts(msgspec.Struct):
     error_codes: dict[str, int] = {}
     exit_codes: dict[int, int] = {}
     stage_seconds: dict[str, float] = {}
-    """Compiler stages: seconds added up over all compiles."""
+    """Compiler stage → sum of its seconds over all compiles."""
     cache_paths: list[str] = []
     compiler_versions: list[str] = []
 
     def add_fallback(self, reason: str, time: float | None) -> None:
-        """A graph ran without our compiler; beyond REASONS_KEPT the reasons are put together."""
+        """Count a graph that ran without our compiler; reasons beyond REASONS_KEPT are counted together."""
         if reason not in self.fallbacks and len(self.fallbacks) >= REASONS_KEPT:
             reason = "other reasons"
         self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1

@@ -1,7 +1,7 @@
-"""Compiles of a run: one tracker that asks its parts for each event.
+"""Compiles of a run: one tracker that hands each event to its parts.
 
-`GraphTracker` keeps the graphs and their attempts, `Attempts` says when compiles began and ended, `CacheAnswers` what
-lookups came to, `GraphTotals` adds up, `CompileCounts` counts what belongs to no graph.
+`GraphTracker` keeps the graphs and their attempts, `Attempts` finds out when compiles began and ended, `CacheAnswers`
+how lookups ended, `GraphTotals` adds up, and `CompileCounts` counts what belongs to no graph.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.totals import GraphTotals
 
 _NO_HEADER = (CompilerProgress, CompilerPassed, HubMissed)
-"""Lines of the compiler or of somebody else: they say nothing about what the calling process does."""
+"""Lines of the compiler or of another program, which say nothing about what the calling process does."""
 
 
 class CompileTracker:
@@ -144,7 +144,7 @@ class CompileTracker:
     def apply_folded(
         self, event: CacheHit | GraphExtracted | CachePathAnnounced | LockWaited, count: int, longest: float | None
     ) -> None:
-        """Take so many lookups of one node into account, all with the same answer."""
+        """Take `count` lookups of one node into account, all with the same answer."""
         match event:
             case CacheHit():
                 self._answers.hits_folded(event, count)
@@ -156,7 +156,7 @@ class CompileTracker:
                 self._answers.path_announced(event)
 
     def heard(self, event: WorkerHeard) -> None:
-        """A process had spoken in lines that were folded: no compile of its own that ends later began before."""
+        """A process has printed lines that were folded: none of its compiles that end later began before these."""
         key = worker_key(event)
         if not event.of_log:
             self._attempts.header(key, event.time)

@@ -41,11 +41,11 @@ from neuron_top.run.history import Recent, Series
 SMOOTH_SECONDS = 30.0
 """Utilization is smoothed over this, or over a training step where that lasts longer."""
 NEFFS_KEPT = 1000
-"""Loaded programs whose memory is remembered."""
+"""Most loaded programs whose memory is remembered."""
 KIND_BUCKETS = 600
-"""Buckets of the history of its kinds: there are several kinds to a core."""
+"""Buckets in the history of a core's kinds of memory: a core has several kinds."""
 KINDS_KEPT = 16
-"""Kinds of a core with a history, at most: programs may name their own."""
+"""Most kinds of a core's memory that have a history: programs may name their own."""
 BUSY = 0.05
 """Utilization from which on a core counts as working."""
 
@@ -63,13 +63,13 @@ class Core:
         self.sample = CoreSample(core=index)
         """The latest sample as it came."""
         self.sampled: float | None = None
-        """When."""
+        """When it came."""
         self.beside = 0
-        """Bytes that other cores hold in the same bank: it is the bank that runs out."""
+        """Bytes that other cores hold in the same bank, because what runs out is the bank."""
         self.gpu: GpuMemory | None = None
-        """Where a worker computed on a GPU: then memory and its kinds are of that, not of the host."""
+        """Set if a worker computes on a GPU: memory and its kinds are then those of the GPU, not of the host."""
         self._gpu_pid: int | None = None
-        """Which worker: the next one, after a restart, has said nothing yet."""
+        """The pid of that worker; the next one, after a restart, has not reported anything yet."""
         self.peak: int | None = None
         """Highest memory ever seen or reported."""
         self.kinds: dict[str, int] = {}
@@ -86,7 +86,7 @@ class Core:
         self.last_busy: float | None = None
         """When its utilization was last above BUSY."""
         self.version = 0
-        """Grows with everything that is reported about it."""
+        """Grows with everything that is reported about the core."""
 
     @property
     def headroom(self) -> float | None:
@@ -101,9 +101,9 @@ class Core:
         return self.recent_utilization.mean_since(self.sampled - max(step_seconds or 0.0, SMOOTH_SECONDS))
 
     def low_since(self, headroom: float) -> float | None:
-        """Since when, as far as the recent samples reach, less than this share has been free.
+        """Since when less than this share has been free, as far back as the recent samples go.
 
-        Of the cores that share its bank only what they hold now is known.
+        Of the other cores of its bank, only what they hold now is known.
         """
         capacity, since = self.sample.capacity, None
         for time, memory in reversed(self.recent_memory.samples()):
@@ -122,7 +122,7 @@ class Core:
             self.kind_history.add(time, kinds)
 
     def set_memory_of(self, worker: WorkerMemoryReported) -> None:
-        """Take a worker's own account of its memory. A history that begins with GPU memory holds no host memory."""
+        """Take what a worker reports of its memory. The history starts anew when GPU memory replaces the host's."""
         if worker.gpu is None:
             if self.gpu is None:
                 self.set_kinds(_adding_up(worker.kinds, self.sample.memory), worker.time)
@@ -136,13 +136,13 @@ class Core:
         self.set_beside(worker.gpu.beside or 0)
 
     def set_beside(self, beside: int) -> None:
-        """What other cores hold in the same bank."""
+        """Set what other cores hold in the same bank, in bytes."""
         if beside != self.beside:
             self.version += 1
             self.beside = beside
 
     def take(self, sample: CoreSample, time: float | None) -> None:
-        """Take one sample. Of a worker on a GPU it tells the host's memory, and the worker that of the GPU."""
+        """Take one sample. For a worker on a GPU, it has the host's memory; the worker itself reports the GPU's."""
         self.version += 1
         if self.gpu is not None:
             said = self.gpu if sample.pid == self._gpu_pid else None
@@ -213,7 +213,7 @@ class CoreTracker:
         self.exhausted = Exhaustions()
         """Allocations on devices that failed."""
         self.neff_memory: dict[str, NeffMemoryReported] = {}
-        """What each loaded program takes, by its name, as the runtime last said."""
+        """Name of a loaded program → its memory, as the runtime last reported it."""
         self.log_levels: dict[LogLevel, int] = {}
         self.runtime_errors: deque[RuntimeLogged] = deque(maxlen=100)
         self.worker_memory: dict[str, WorkerMemoryReported] = {}
@@ -265,7 +265,7 @@ class CoreTracker:
                 assert_never(event)
 
     def apply_folded(self, event: RuntimeLogged, count: int) -> None:
-        """Count so many equal lines of the runtime."""
+        """Count `count` equal lines of the runtime."""
         self.log_levels[event.level] = self.log_levels.get(event.level, 0) + count
 
     def _sampled(self, event: CoresSampled) -> None:
@@ -309,7 +309,8 @@ class CoreTracker:
 
 
 def _adding_up(kinds: dict[str, int], memory: int | None) -> dict[str, int]:
-    """What a worker says it holds, with the rest of a sample of another moment: so parts and whole agree."""
+    """The kinds of memory that a worker reported, and what a sample of another moment has beyond them, so that parts
+    and whole agree."""
     if memory is None or "rest" not in kinds:
         return kinds
     known = sum(size for kind, size in kinds.items() if kind != "rest")
@@ -319,7 +320,8 @@ def _adding_up(kinds: dict[str, int], memory: int | None) -> dict[str, int]:
 def _share(cores: Sequence[Core]) -> None:
     """Set for each core of a bank what the other cores of the bank hold.
 
-    More than its capacity does not fit in one bank: then what is known of the machine is wrong, and nobody shares.
+    If that is more than the bank's capacity, what we know of the machine is wrong, and the cores are taken not to share
+    a bank.
     """
     used = sum(core.sample.memory or 0 for core in cores)
     capacity = cores[0].sample.capacity

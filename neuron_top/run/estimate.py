@@ -1,9 +1,9 @@
-"""How long a running compile may still take: a range, and only where past compiles give ground for one.
+"""How long a running compile may still take: a range, and only if past compiles support one.
 
-Ground is, in this order: the same graph with the same flags, the same graph hash with other flags, and at least three
-graphs of similar size (bytes, or operators where bytes are not known): of these those with the same flags if they are
-enough, and of those again the ones made most alike: of the same operators in similar shares. Nothing is extrapolated;
-past the longest time known there is no estimate.
+An estimate is based on the first of these that is known: the same graph with the same flags; the same graph hash with
+other flags; at least three graphs of similar size (bytes, or operators if bytes are not known). Of the last, those with
+the same flags are used if they are enough, and of these again those that are most alike, with the same operators in
+similar shares. Nothing is extrapolated: a compile that takes longer than the longest known has no estimate.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ SIMILAR = 1.5
 """Graphs count as similar when their sizes differ by less than this factor."""
 SIMILAR_NEEDED = 3
 ALIKE = 0.1
-"""Graphs count as made equally alike when the shares of operators they have in common differ by less than this."""
+"""Two graphs count as equally alike to a third if the shares of operators that they have in common with it differ by
+less than this."""
 SPREAD = 0.25
 """Past times are widened by this share on both sides: machines are not equally busy."""
 
@@ -43,7 +44,7 @@ class PastCompile(Protocol):
 
 
 class Range(msgspec.Struct, frozen=True):
-    """Seconds from `low` to `high`, and the ground they stand on in words."""
+    """Seconds from `low` to `high`, and in words what they are based on."""
 
     low: float
     high: float
@@ -51,7 +52,7 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class Estimator:
-    """Past compiles, indexed; pure. `Estimator()` knows nothing and estimates nothing."""
+    """Estimates from past compiles. Pure. `Estimator()` knows none, and estimates nothing."""
 
     def __init__(self, past: Iterable[PastCompile] = ()) -> None:
         self._by_module: dict[str, list[float]] = {}
@@ -72,7 +73,8 @@ class Estimator:
         operators: int | None = None,
         op_counts: Mapping[str, int] = _UNKNOWN_COUNTS,
     ) -> Range | None:
-        """How long a compile of this graph takes as a whole; None without ground. `op_counts`: of each operator."""
+        """How long a whole compile of this graph takes; None if nothing supports an estimate. `op_counts`: how many of
+        each operator the graph has."""
         if module is not None:
             for index, key, ground in (
                 (self._by_module, module, "this graph"),
@@ -93,7 +95,7 @@ class Estimator:
         operators: int | None = None,
         op_counts: Mapping[str, int] = _UNKNOWN_COUNTS,
     ) -> Range | None:
-        """How long the running compile may still take; None without ground, or when it already took longer."""
+        """How long the running compile may still take; None if nothing supports an estimate, or it took longer."""
         whole = self.total(module, graph_bytes, operators, op_counts)
         if whole is None or elapsed is None or elapsed > whole.high:
             return None
@@ -121,7 +123,8 @@ class _Sizes:
         self._sorted = False
 
     def similar(self, size: int | None, flags: str, op_counts: Mapping[str, int]) -> Range | None:
-        """The times of graphs of about this size; of the same flags, and of the same make, where those are enough."""
+        """The times of graphs of about this size; only of those with the same flags, and most alike, if these are
+        enough."""
         if not size:
             return None
         if not self._sorted:
@@ -140,7 +143,7 @@ class _Sizes:
 
 
 def _most_alike(rows: list[_Sized], op_counts: Mapping[str, int]) -> list[_Sized]:
-    """The rows made as much alike as the third of them, or nearly so; all where that one is made of something else."""
+    """The rows that are at least about as alike as the third most alike one; all rows if that has nothing in common."""
     shares = [made_alike(row.op_counts, op_counts) for row in rows]
     least = sorted(shares, reverse=True)[SIMILAR_NEEDED - 1] - ALIKE
     return [row for row, share in zip(rows, shares, strict=True) if share >= least]
@@ -151,7 +154,8 @@ def _size(row: _Sized) -> int:
 
 
 def made_alike(one: Mapping[str, int], other: Mapping[str, int]) -> float:
-    """The share of two graphs' operators that is the same kind by kind, whatever their sizes: 0…1; 0 of an unknown."""
+    """How alike two graphs are: the share of operators, kind by kind, that they have in common whatever their sizes,
+    0…1; 0 if one is unknown."""
     every, others = sum(one.values()), sum(other.values())
     if not every or not others:
         return 0.0

@@ -9,16 +9,16 @@ import msgspec
 from neuron_top.events import DeviceMemoryExhausted
 
 CORES_KEPT = 4096
-"""Cores that are distinguished; those of one UltraServer are 1,152."""
+"""Most cores that are kept apart; an UltraServer has 1,152."""
 
 
 class CoreExhaustion(msgspec.Struct, kw_only=True):
-    """The failures of one core; of a first-generation device, which names none, those of a node."""
+    """The failures of one core, or, for first-generation devices, whose messages name no core, of a node."""
 
     count: int
     first: float | None
     last: DeviceMemoryExhausted
-    """The newest that came with a breakdown; without any, the newest."""
+    """The newest with a breakdown of the memory; if none has one, the newest."""
 
 
 class Exhaustions:

@@ -1,13 +1,13 @@
-"""The fold: events of one node, of which those that only repeat each other become one event with a count.
+"""The fold: of the events of one node, those that only repeat each other become one event with a count.
 
 Pure: time comes in with the events. A run that gets the folded events has the same totals as one that gets all
-of them (`tests/run/test_fold.py` tries every kind of event). Three rules keep that true:
+of them (`tests/run/test_fold.py` tries every kind of event). Three rules ensure that:
 
-1. The first of a kind passes, and so does every failure, error and alert, every change of state, and whatever has no
-   clock of its own where the clock matters.
-2. A lookup is folded only where nothing else can follow from it: the graph's last news was the same answer, and its
-   process has no compile, wait or unanswered lookup that this line could end.
-3. Before an event passes, what was folded about its graph is reported, and so is when its process spoke last.
+1. The first event of a kind passes, and so does every failure, error and alert, every change of state, and whatever has
+   no clock of its own if the clock matters.
+2. A lookup is folded only if nothing else can follow from it: the last event about its graph was the same answer, and
+   its process has no compile, wait or unanswered lookup that this line could end.
+3. Before an event passes, what was folded about its graph is reported, and so is when its process last printed a line.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from neuron_top.run.lookups import worker_key
 from neuron_top.run.training import WARM_REPORTS
 
 WINDOWS = (5.0, 10.0, 20.0, 40.0, 60.0)
-"""Seconds until a folded event is reported: what goes on is reported ever more seldom, down to once a minute."""
+"""Seconds until a folded event is reported: if it goes on, ever more rarely, down to once a minute."""
 MOST_PAIRS = 500_000
-"""Pairs of graph and process that are remembered, and distinct kinds; beyond, everything passes."""
+"""Most pairs of graph and process that are remembered, and most distinct kinds; beyond, everything passes."""
 MOST_STEPS = 512
-"""Step times in one event."""
+"""Most step times in one event."""
 _Lookup = CacheHit | GraphExtracted
 
 
@@ -62,7 +62,7 @@ class _Folding(msgspec.Struct):
     last: Foldable
     opened: float
     window: int = 0
-    """Which of WINDOWS."""
+    """Index into WINDOWS."""
     count: int = 0
     first: float | None = None
     latest: float | None = None
@@ -88,7 +88,7 @@ class _Folding(msgspec.Struct):
     def event(self) -> AnyEvent:
         """The event that stands for all of them."""
         last = self.last
-        # One lookup is sent so too: `WorkerHeard` reports its process.
+        # A single lookup is sent as a count too: `WorkerHeard` reports its process.
         if self.count == 1 and not isinstance(last, _Lookup | CachePathAnnounced | LockWaited):
             return last
         return EventsFolded(
@@ -114,39 +114,39 @@ class _Folding(msgspec.Struct):
 
 
 class Fold:
-    """Takes a node's events one by one and gives back what is to be reported, in an order that keeps their meaning."""
+    """Takes a node's events one by one, and returns those to report, in an order that keeps their meaning."""
 
     def __init__(self) -> None:
         self._foldings: dict[Hashable, _Folding] = {}
         self._of_graph: dict[str, set[Hashable]] = {}
-        """Foldings of each graph."""
+        """Graph → keys of what is being folded about it."""
         self._met: set[Hashable] = set()
-        """Kinds of which the first has passed."""
+        """Kinds of which the first event has passed."""
         self._answers: dict[str, set[Hashable]] = {}
-        """Answers about a graph that passed since anything else was reported about it."""
+        """Graph → answers about it that passed since anything else was reported about it."""
         self._busy: dict[str, float] = {}
-        """Processes with what a line of theirs could end, and the last time any of it reported."""
+        """Process → last time of its compile, wait or lookup that a line of it could end."""
         self._never: set[str] = set()
         """Processes whose lookups are never folded."""
         self._waiting: set[tuple[str, str]] = set()
-        """(graph, process): waits that go on."""
+        """(graph, process) of waits that are going on."""
         self._waited: set[tuple[str, str]] = set()
-        """(graph, process): waits that no hit has ended."""
+        """(graph, process) of waits that no hit has ended."""
         self._folded_pairs: dict[tuple[str, str], bool] = {}
-        """(graph, process): whose last lookup only a fold has reported, and whether it was an extraction."""
+        """(graph, process) whose last lookup was reported only as part of a fold → whether it was an extraction."""
         self._own_pairs: set[tuple[str, str]] = set()
-        """(graph, process): sent by themselves."""
+        """(graph, process) of events that were sent by themselves."""
         self._unclaimed: set[str] = set()
-        """Graphs with a compile of nobody in particular: the next process that names itself takes it over."""
+        """Graphs with a compile of an unknown process: the next process that is named takes it over."""
         self._spoke: dict[str, LogEvent] = {}
-        """The last folded line of each process since one of its lines passed."""
+        """Process → its last folded line since one of its lines passed."""
         self._clocks: dict[str, LogEvent] = {}
-        """The folded line of each log with its newest clock, since one that passed was newer."""
+        """Log → its folded line with the newest clock reading, if none with a newer one has passed."""
         self._steps = 0
-        """Step reports that passed since anything that decides what they mean."""
+        """How many step reports passed since the last event that decides what they mean."""
 
     def add(self, event: AnyEvent, now: float, *, known: bool = False) -> list[AnyEvent]:
-        """Take one event; what is to be sent now, in order. `known`: it was sent before, and is only remembered."""
+        """Take one event; returns what to send now, in order. `known`: it was sent before, and is only remembered."""
         key = self._key(event)
         full = len(self._folded_pairs) + len(self._met) > MOST_PAIRS
         if key is None or full or not isinstance(event, Foldable):
@@ -164,7 +164,7 @@ class Fold:
         return []
 
     def flush(self, now: float, *, everything: bool = False) -> list[AnyEvent]:
-        """What has waited long enough; `everything` at an end. Ask about once a second."""
+        """What has waited long enough to be sent; with `everything`, all. To be called about once a second."""
         due = []
         for key, folding in list(self._foldings.items()):
             waited = now - folding.opened
@@ -177,13 +177,13 @@ class Fold:
         return due
 
     def pending(self) -> list[AnyEvent]:
-        """What waits, as it would be reported now; it goes on waiting."""
+        """What would be sent now of what waits; it stays."""
         return [folding.event() for folding in self._foldings.values() if folding.count]
 
     # --- what may be folded ---
 
     def _key(self, event: AnyEvent) -> Hashable | None:
-        """What the event is folded by; None where it must pass."""
+        """The key under which the event is folded; None if it must pass."""
         match event:
             case CacheHit() | GraphExtracted() | CachePathAnnounced():
                 return self._lookup(event)
@@ -241,7 +241,7 @@ class Fold:
     # --- what passes ---
 
     def _before(self, event: AnyEvent, now: float) -> list[AnyEvent]:
-        """What has to be reported before an event that passes, and what is remembered of it."""
+        """The events to report before one that passes; remembers what is needed of it."""
         due: list[AnyEvent] = []
         if isinstance(event, ParallelFamily | RunStarted | RunFinished):
             due = self.flush(now, everything=True)
@@ -264,7 +264,7 @@ class Fold:
         return [folding.due(now) for folding in foldings if folding.count]
 
     def _speaker(self, event: AnyEvent) -> Iterator[AnyEvent]:
-        """When the process that speaks, or its log, was heard of in what is folded."""
+        """The events that report when the event's process, and its log, were last heard of in folded lines."""
         if not isinstance(event, LogEvent | ComponentEvent):
             return
         worker, module = worker_key(event), event_module(event)
@@ -320,7 +320,7 @@ class Fold:
             return
         claims = module in self._unclaimed and (module, worker) not in self._own_pairs
         self._unclaimed.discard(module if claims else "")
-        if claims and not isinstance(event, CacheHit):  # it goes on with the compile that it took over
+        if claims and not isinstance(event, CacheHit):  # the process continues the compile that it took over
             self._busy[worker] = float("inf")
         self._own_pairs.add((module, worker))
         if not isinstance(event, LockWaited | GraphExtracted):
@@ -345,7 +345,7 @@ class Fold:
 
 
 def event_module(event: AnyEvent) -> str | None:
-    """The graph that an event names, if it names one."""
+    """The graph that an event names; None if it names none."""
     module: str | None = getattr(event, "module", None)
     return module
 
@@ -361,7 +361,8 @@ def _grew(event: OutputGrew) -> Hashable:
 def _heard(
     spoke: LogEvent | None, event: LogEvent | ComponentEvent, module: str | None = None, extracted: bool | None = None
 ) -> WorkerHeard:
-    """When the process of `event` spoke (None: that was sent before), and how it had looked up the graph, if it had."""
+    """Reports when the process of `event` last printed a line (`spoke`; None: that was sent before), and whether and
+    how it had looked up the graph."""
     heard = spoke if spoke is not None else event
     return WorkerHeard(
         at=spoke.at if spoke is not None else None,
@@ -376,7 +377,7 @@ def _heard(
 
 
 def _newest_fields(older: AnyEvent, newer: StepReported) -> StepReported:
-    """A step report with each field as it was last printed."""
+    """A step report in which each field has its newest value."""
     kept = {name: getattr(older, name) for name in _STEP_FIELDS if getattr(newer, name) is None}
     if not newer.throughput_unit and isinstance(older, StepReported):
         kept["throughput_unit"] = older.throughput_unit

@@ -1,8 +1,8 @@
 """One graph of a run: which workers looked it up, what was tried, and how surely each duration is known.
 
-Log lines and the side channel of our own compile component report the same compiles in no fixed order, so
-nothing here relies on arrival: the n-th message of each kind about one graph and worker belongs to its n-th
-attempt, and the number of attempts is the largest such n. So a compile that is reported twice counts once.
+Log lines and the side channel of our own compile component report the same compiles, in no fixed order. So nothing here
+depends on the order of arrival: the n-th message of each kind about one graph and worker belongs to its n-th attempt,
+and the number of attempts is the largest such n. Thus a compile that is reported twice counts once.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import msgspec
 from neuron_top.events import CompileCause
 
 LINES_KEPT = 64
-"""Log lines remembered per graph (the newest), for the way from a row to its lines."""
+"""How many log lines are remembered per graph, the newest ones, so that a screen can show them from the graph's row."""
 
 
 FOLDED = "several"
-"""In place of a process, where only the number of a node's lookups was reported."""
+"""Stands for the process if only the number of a node's lookups was reported."""
 
 
 class GraphState(StrEnum):
@@ -52,7 +52,7 @@ class Precision(StrEnum):
 
 
 class Duration(msgspec.Struct, frozen=True):
-    """Seconds and how they are known; bracketed seconds are an upper bound, `low` is the lower one if there is one."""
+    """Seconds, and how they are known. Bracketed seconds are an upper bound; `low` is the lower bound, if known."""
 
     seconds: float | None = None
     precision: Precision = Precision.UNKNOWN
@@ -60,18 +60,18 @@ class Duration(msgspec.Struct, frozen=True):
 
 
 class Attempt(msgspec.Struct, kw_only=True, gc=False):
-    """One call of the compiler. Times are seconds since the epoch; `exact_*` tell a clock reading from a bound."""
+    """One call of the compiler. Times are seconds since the epoch; `exact_*`: they are clock readings, not bounds."""
 
     start: float | None = None
     end: float | None = None
     exact_start: bool = False
     exact_end: bool = False
     seconds: float | None = None
-    """As measured by whoever compiled; beats the difference of the two times."""
+    """As measured by the compiling process; preferred to the difference of the two times."""
     outcome: AttemptOutcome | None = None
     """None while running."""
     inferred: bool = False
-    """The end was concluded from a later line; a line that says how it ended may still correct it."""
+    """The end was inferred from a later line; a line that says how it ended may still correct it."""
     dots: int = 0
     message: str = ""
     code: str | None = None
@@ -84,7 +84,8 @@ class Attempt(msgspec.Struct, kw_only=True, gc=False):
 
     @property
     def killed(self) -> bool:
-        """Ended by a signal from outside, most often for host memory: `-9`, F137 or so reported by our component."""
+        """Whether a signal from outside ended it, most often for want of host memory: `-9`, F137, or our component says
+        so."""
         return self.exit_status == -9 or self.code == "F137" or self.cause is CompileCause.KILLED
 
     @property
@@ -107,12 +108,12 @@ class Wait(msgspec.Struct, kw_only=True, gc=False):
     start: float | None = None
     end: float | None = None
     minutes: float | None = None
-    """The longest it reported itself; None where the line was cut."""
+    """The longest time that it reported itself; None if the line was cut."""
     lines: int = 0
     seconds: float | None = None
     """Measured by our own component."""
     last: float | None = None
-    """When it last said so."""
+    """When the worker last said that it waits."""
 
     def heard(self, at: float | None) -> None:
         """The wait was reported again. A fold of several processes may carry an earlier time than this process
@@ -122,7 +123,7 @@ class Wait(msgspec.Struct, kw_only=True, gc=False):
 
 
 class Message(StrEnum):
-    """What can report an attempt; each kind counts for itself, see the module's text."""
+    """What can report an attempt. Each kind is counted by itself; see the module's docstring."""
 
     MISSED = "missed"
     """A line that announces a miss."""
@@ -150,7 +151,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     """What one worker did with one graph."""
 
     key: str
-    """Of the worker, see `lookups.worker_key`."""
+    """The worker's key, see `lookups.worker_key`."""
     pid: int | None = None
     rank: int | None = None
     node: str = ""
@@ -158,7 +159,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     since: float | None = None
     hits: int = 0
     hits_seen_to_wait: int = 0
-    """Hits after a line which reports a wait."""
+    """Hits after a line that reports a wait."""
     failures_met: int = 0
     retries: int = 0
     extractions: int = 0
@@ -167,7 +168,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     """Loads of artifacts that this worker waited for and did not compile, as our own component reports."""
     load_seconds: float = 0.0
     blocks: int | None = None
-    """Equal blocks of the model that the compiled graph has served in this worker; None where nobody reported it."""
+    """Equal blocks of the model that the compiled graph has served in this worker; None if nobody reported it."""
     attempts: list[Attempt] = []
     waits: list[Wait] = []
     message_counts: dict[Message, int] = {}
@@ -176,7 +177,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     """The graph's `version` when this worker's identity, attempts or waits last changed."""
 
     def attempt(self, kind: Message) -> Attempt:
-        """The attempt that this message of `kind` belongs to; a new one, if it is the first message about it."""
+        """The attempt that this message of `kind` belongs to; a new one if the message is the first about it."""
         count = self.message_counts[kind] = self.message_counts.get(kind, 0) + 1
         while len(self.attempts) < count:
             self.attempts.append(Attempt())
@@ -184,8 +185,8 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
 
     @property
     def hits_after_wait(self) -> int:
-        """Hits that came after waiting for another's compile; a short wait is in no line, but our component reports
-        it."""
+        """Hits that came after waiting for another's compile. Lines do not report short waits, but our component
+        does."""
         return min(self.hits, self.reported_after_wait)
 
     @property
@@ -200,29 +201,29 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
 
     @property
     def open_attempt(self) -> Attempt | None:
-        """The attempt that is running, if one is."""
+        """The attempt that is running; None if none is."""
         last = self.attempts[-1] if self.attempts else None
         return last if last is not None and not last.outcome else None
 
     @property
     def open_wait(self) -> Wait | None:
-        """The wait that is going on, if one is."""
+        """The wait that is going on; None if none is."""
         last = self.waits[-1] if self.waits else None
         return last if last is not None and last.end is None else None
 
 
 class LineRef(msgspec.Struct, frozen=True):
-    """Where a log line of a graph stands."""
+    """The place of a log line about a graph."""
 
     source: str
     offset: int
     time: float | None
     event: str
-    """Class name of the event it gave."""
+    """Class name of the event that was made of it."""
 
 
 class Graph(msgspec.Struct, kw_only=True):
-    """Everything known of one graph. `key` is unique in a run; it is the module where one was ever named."""
+    """Everything known of one graph. `key` is unique in a run; it is the module's name if one was ever reported."""
 
     key: str
     module: str | None = None
@@ -231,14 +232,14 @@ class Graph(msgspec.Struct, kw_only=True):
     first: float | None = None
     """When the run first heard of it."""
     lasting: GraphState = GraphState.KNOWN
-    """The last state that lasts; while a worker waits or compiles, `state` says that instead."""
+    """The newest state that lasts; while a worker waits or compiles, `state` says that instead."""
     since: float | None = None
     workers: dict[str, WorkerGraph] = {}
-    """By worker, in the order in which they first met it."""
+    """By worker, in the order in which they first met the graph."""
     direction: str = ""
     operators: int | None = None
     op_counts: dict[str, int] = {}
-    """How many of each operator, the commonest only; empty where nobody reported it."""
+    """How many of each operator, only the most common ones; empty if nobody reported it."""
     inputs: tuple[str, ...] = ()
     graph_bytes: int | None = None
     flags: tuple[str, ...] = ()
@@ -246,20 +247,20 @@ class Graph(msgspec.Struct, kw_only=True):
     message: str = ""
     """What the compiler said when it failed, now or (cached failure) in an earlier run."""
     reported_seconds: float | None = None
-    """From the parallel compile's report."""
+    """Compile time by the report of a parallel compile."""
     hub_missing: list[str] = []
     lines: list[LineRef] = []
     version: int = 0
     """Grows with every change."""
 
     def locate(self, root: str | None, compiler: str | None) -> None:
-        """Note where its entry lies, as far as an event shows it."""
+        """Note where its entry lies, as far as an event says."""
         self.root = root or self.root
         self.compiler = compiler or self.compiler
 
     @property
     def state(self) -> GraphState:
-        """Compiling if any worker compiles it, else waiting if any waits, else what it last came to."""
+        """Compiling if a worker compiles it, else waiting if one waits, else `lasting`."""
         states = {worker.state for worker in self.workers.values()}
         for active in (GraphState.COMPILING, GraphState.WAITING):
             if active in states:
@@ -293,7 +294,7 @@ class Graph(msgspec.Struct, kw_only=True):
 
     @property
     def duration(self) -> Duration:
-        """The newest finished compile's duration; the report's figure where that is all there is."""
+        """The duration of the newest finished compile; that in a report if there is no other."""
         finished = [attempt for attempt in self.attempts if attempt.outcome]
         best = max(finished, key=lambda attempt: attempt.end or 0.0).duration if finished else Duration()
         if best.precision is not Precision.MEASURED and self.reported_seconds is not None:
@@ -302,29 +303,29 @@ class Graph(msgspec.Struct, kw_only=True):
 
     @property
     def peak_rss_bytes(self) -> int | None:
-        """Largest memory that any of its compiles took, where it was measured."""
+        """The most memory that one of its compiles took; None if none was measured."""
         peaks = [attempt.peak_rss_bytes for attempt in self.attempts if attempt.peak_rss_bytes is not None]
         return max(peaks, default=None)
 
     @property
     def block_hits(self) -> int | None:
-        """Times that an equal block of the model was served by what was there already; None where nobody reported."""
+        """How often an equal block of the model was served by an existing graph; None if nobody reported it."""
         served = [worker.blocks - 1 for worker in self.workers.values() if worker.blocks is not None]
         return sum(served) if served else None
 
     @property
     def hits(self) -> int:
-        """Hits by occurrence: all workers."""
+        """Hits of all workers."""
         return sum(worker.hits for worker in self.workers.values())
 
     @property
     def hits_after_wait(self) -> int:
-        """Those that came after waiting for another's compile, as far as lines or our component reported."""
+        """Hits that came after waiting for another's compile, as far as lines or our component reported it."""
         return min(self.hits, sum(worker.reported_after_wait for worker in self.workers.values()))
 
     @property
     def misses(self) -> int:
-        """Compiles that were begun for it, by occurrence."""
+        """Compiles of it that were begun, in all workers."""
         return sum(len(worker.attempts) for worker in self.workers.values())
 
     @property

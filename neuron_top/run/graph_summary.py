@@ -1,6 +1,6 @@
-"""One graph added up, and what is kept of it so that only workers that changed are added up again.
+"""The sums over one graph, kept so that only workers that changed are added up again.
 
-A job of a thousand nodes compiles a graph in thousands of processes; each event changes one of them.
+A job of a thousand nodes compiles a graph in thousands of processes, and each event changes one of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from neuron_top.run.spans import Interval, Span, SpanKind, merged
 
 
 class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One graph added up, as of one version of it."""
+    """The sums over one graph, as of one version of it."""
 
     graph: Graph
     version: int
@@ -33,15 +33,15 @@ class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
     waiting: tuple[tuple[WorkerGraph, Wait], ...]
     spans: tuple[Span, ...]
     ended: Mapping[SpanKind, tuple[Interval, ...]]
-    """When any worker compiled it, or waited for it, by spans that have ended: of a thousand nodes that did the same at
-    the same time, one interval."""
+    """When some worker compiled it or waited for it, without spans that go on. If a thousand nodes did so at the same
+    time, that is one interval."""
     going_on: tuple[Span, ...]
     compiled_again: tuple[str, ...]
     """Nodes that compiled it although another node had found it before."""
 
 
 class _SpanMaker(NamedTuple):
-    """Makes the spans of one worker and graph; each the one `before` where nothing of it has changed."""
+    """Makes the spans of one worker and graph; returns the one `before` if nothing of it has changed."""
 
     graph: str
     worker: str
@@ -49,7 +49,7 @@ class _SpanMaker(NamedTuple):
     rank: int | None
 
     def compile(self, attempt: Attempt, before: Span | None) -> Span | None:
-        """Of an attempt; None where nothing dates it."""
+        """The span of an attempt; None if nothing dates it."""
         start, end, outcome = attempt.start, attempt.end, attempt.outcome
         if start is None and end is not None and attempt.seconds is not None:
             start = end - attempt.seconds
@@ -71,7 +71,7 @@ class _SpanMaker(NamedTuple):
         )
 
     def wait(self, wait: Wait, before: Span | None) -> Span | None:
-        """The same of a wait."""
+        """The span of a wait; None if nothing dates it."""
         start, end = wait.start, wait.end
         if start is None:
             return None
@@ -98,7 +98,7 @@ class _WorkerSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     version: int
     maker: _SpanMaker | None
     compiles: tuple[Span | None, ...]
-    """One for each attempt; None where nothing dates it."""
+    """One for each attempt; None if nothing dates it."""
     waits: tuple[Span | None, ...]
     spans: tuple[Span, ...]
     """Compiles, then waits; those without a known start are left out."""
@@ -146,20 +146,20 @@ class GraphSums:
         )
 
     def _look_again(self) -> list[_WorkerSummary]:
-        """Every worker's summary, those of changed workers made anew."""
+        """Every worker's summary; those of workers that changed are computed again."""
         before, self._workers, corrected = self._workers, {}, False
         for key, worker in self.graph.workers.items():
             old = before.pop(key, _NOTHING)
             new = old if old.version == worker.version else _worker_summary(self.graph, worker, old)
             self._workers[key] = new
             corrected = (new is not old and not self._extend(old, new)) or corrected
-        if corrected or before:  # a span that was entered has changed or gone
+        if corrected or before:  # a span that was added before has changed or is gone
             spans = [span for one in self._workers.values() for span in one.spans]
             self._ended = {kind: merged(_ended(span for span in spans if span.kind is kind)) for kind in _KINDS}
         return [*self._workers.values()]
 
     def _extend(self, old: _WorkerSummary, new: _WorkerSummary) -> bool:
-        """Enter the spans that ended since; False where one that was entered before is no longer as it was."""
+        """Add the spans that ended since; False if one that was added before has changed."""
         for kind, before, now in (
             (SpanKind.COMPILE, old.compiles, new.compiles),
             (SpanKind.WAIT, old.waits, new.waits),
@@ -173,7 +173,7 @@ class GraphSums:
 
 
 def _same(before: Sequence[Span | None], now: Sequence[Span | None]) -> int:
-    """Length of the common beginning; most often all of `before` but its last item."""
+    """Length of the common beginning, which is usually all of `before` but its last item."""
     most = min(len(before), len(now))
     for count in (most, most - 1):
         if before[:count] == now[:count]:
@@ -182,7 +182,7 @@ def _same(before: Sequence[Span | None], now: Sequence[Span | None]) -> int:
 
 
 def _ended(spans: Iterable[Span | None]) -> Iterator[Interval]:
-    """When those were that have ended."""
+    """The intervals of those spans that have ended."""
     return ((span.start, span.end) for span in spans if span is not None and span.end is not None)
 
 
@@ -203,7 +203,7 @@ def _compiled_again(workers: Iterable[WorkerGraph]) -> Iterator[str]:
 
 
 def _insert(covered: list[Interval], interval: Interval) -> None:
-    """Add an interval to some that are in order and don't touch, as `spans.merged` would."""
+    """Add an interval to intervals that are in order and do not touch, as `spans.merged` would."""
     start, end = interval
     if end <= start:
         return
@@ -223,7 +223,7 @@ def _end(interval: Interval) -> float:
 
 
 def _worker_summary(graph: Graph, worker: WorkerGraph, old: _WorkerSummary) -> _WorkerSummary:
-    """Spans that are as they were are those of `old`: of a worker with many attempts, one changes."""
+    """The summary of a worker. Spans that did not change are those of `old`: of many attempts, usually one changes."""
     maker = _SpanMaker(graph.key, worker.key, worker.pid, worker.rank)
     known = old if old.maker == maker else _NOTHING
     dated = zip_longest(worker.attempts, known.compiles[: len(worker.attempts)])

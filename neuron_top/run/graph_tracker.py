@@ -1,4 +1,4 @@
-"""Graphs by key, the attempts that go on, and the lasting state that follows from those that ended."""
+"""Graphs by key, the attempts that are running, and the lasting state that follows from those that ended."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ _STAYS = {
     GraphState.HIT: (GraphState.EXTRACTED, GraphState.INTERRUPTED),
     GraphState.FAILED: (GraphState.CACHED_FAILURE,),
 }
-"""What does not replace a lasting state: a graph compiled here stays `compiled` when other ranks then hit it, and one
-that failed here stays `failed` when they are served its failure."""
+"""Lasting state → states that do not replace it: a graph that was compiled here stays `compiled` when other ranks then
+hit it, and one that failed here stays `failed` when they get its stored failure."""
 
 
 class GraphTracker:
-    """Graphs in the order they were first met, and the attempts that run or lack their end."""
+    """Graphs in the order in which they were first met, and the attempts that are running or lack their end."""
 
     def __init__(self) -> None:
         self.graphs: dict[str, Graph] = {}
         self._running: dict[str, list[Entry]] = {}
-        """Attempts that go on, by node: what a node reports says nothing of the compiles of another, and the cost of an
-        event must not grow with the number of nodes."""
+        """Node → its running attempts. A node's events do not concern the compiles of another, and the cost of an event
+        must not grow with the number of nodes."""
         self._waiting: dict[str, list[tuple[Graph, WorkerGraph]]] = {}
-        """Workers whose wait for a lock goes on, by node."""
+        """Node → its workers that wait for a lock."""
         self._undated: list[Entry] = []
-        """Attempts known to have ended, but not when: their worker's next header is the late bound."""
+        """Attempts that ended at an unknown time; their worker's next header gives the upper bound."""
         self._modules: dict[str, str] = {}
-        """Graph's own id → the cache's key, where both were reported."""
+        """Graph's own id → the cache's key, if both were reported."""
         self.version = 0
-        """Grows with every change of any graph, as `Graph.version` does with its own: what views cache by."""
+        """Grows with every change of any graph, as `Graph.version` with every change of its own; views cache by it."""
         self._numbered = 0
         self._any_named = False
         self._only_passed: list[str] = []
-        """Graphs that only PASS named, as long as nobody names a graph: the compile may be named too."""
+        """Graphs that stand for a PASS, as long as no graph was named: a line may still name the compile."""
 
     def graph(self, key: str, time: float | None, *, named: bool = True) -> Graph:
-        """The graph of this key, entered when it is new."""
+        """The graph of this key, which is added if it is new."""
         graph = self.graphs.get(key)
         if graph is None:
             if named and not self._any_named:
@@ -74,10 +74,10 @@ class GraphTracker:
             worker.version = graph.version
 
     def worker(self, graph: Graph, key: str, pid: int | None, rank: int | None, node: str) -> WorkerGraph:
-        """What this worker has to do with the graph.
+        """What this worker did with the graph.
 
-        An entry without a worker is taken over by the first worker that is named: an observer of
-        processes, a report and a line then report one compile.
+        What was reported without a worker goes to the first worker that is named, so that the process table, a report
+        and a line together report one compile.
         """
         worker = graph.workers.get(key)
         if worker is None:
@@ -108,43 +108,43 @@ class GraphTracker:
 
     @property
     def compiling(self) -> int:
-        """Attempts that go on, on all nodes."""
+        """How many attempts are running, on all nodes."""
         return sum(map(len, self._running.values()))
 
     def running(self) -> list[Entry]:
-        """Attempts that go on, node after node."""
+        """Attempts that are running, node after node."""
         return [entry for entries in self._running.values() for entry in entries]
 
     def running_on(self, node: str) -> list[Entry]:
-        """Attempts of a node that go on."""
+        """Attempts of a node that are running."""
         return self._running.get(node, [])
 
     def running_of(self, node: str, key: str) -> list[Entry]:
-        """Attempts of a worker of this node that go on."""
+        """Attempts of a worker of this node that are running."""
         return [entry for entry in self.running_on(node) if entry[1].key == key]
 
     def waiting_on(self, node: str) -> list[tuple[Graph, WorkerGraph]]:
-        """Workers of a node whose wait for a lock goes on."""
+        """Workers of a node that wait for a lock."""
         return self._waiting.get(node, [])
 
     def waiting(self) -> list[tuple[Graph, WorkerGraph]]:
-        """Workers whose wait for a lock goes on, on all nodes."""
+        """Workers that wait for a lock, on all nodes."""
         return [entry for entries in self._waiting.values() for entry in entries]
 
     def begin_wait(self, graph: Graph, worker: WorkerGraph, wait: Wait) -> None:
-        """A worker waits."""
+        """A worker began to wait for a lock."""
         worker.waits.append(wait)
         self._waiting.setdefault(worker.node, []).append((graph, worker))
 
     def add_unnamed(self, key: str, time: float | None, pid: int | None, rank: int | None, node: str) -> None:
-        """Enter a compile whose graph no line has named (yet)."""
+        """Add a compile whose graph no line has named yet."""
         self._numbered += 1
         graph = self.graph(f"unnamed {self._numbered}", time, named=False)
         worker = self.worker(graph, key, pid, rank, node)
         self.open(graph, worker, worker.attempt(Message.DERIVED), time, exact=False)
 
     def add_passed(self, key: str, node: str) -> None:
-        """Enter a compile in a job of which nothing was reported but PASS."""
+        """Add a compile of a job that has reported nothing but PASS."""
         if not self._any_named:
             self.add_unnamed(key, None, None, None, node)
             self._only_passed.append(f"unnamed {self._numbered}")
@@ -158,9 +158,10 @@ class GraphTracker:
         self._only_passed = []
 
     def claim_unnamed(self) -> Attempt | None:
-        """Take out the newest compile that only dots or PASS reported, now that its graph has a name.
+        """Remove and return the newest compile that only dots or PASS reported, now that its graph has a name.
 
-        One that has ended goes first: the dots of the next may stand between a PASS and the line that names its graph.
+        One that has ended is preferred: the dots of the next compile may come between a PASS and the line that names
+        its graph.
         """
         claimed: tuple[str, WorkerGraph, Attempt] | None = None
         for key, graph in reversed(self.graphs.items()):
@@ -177,7 +178,7 @@ class GraphTracker:
         return attempt
 
     def open(self, graph: Graph, worker: WorkerGraph, attempt: Attempt, time: float | None, *, exact: bool) -> None:
-        """An attempt began; the exact message sets the start. Told late of one that ended, it stays ended."""
+        """An attempt began; an exact message sets the start. One that has ended stays ended if this comes late."""
         if attempt.start is None or (exact and not attempt.exact_start):
             attempt.start, attempt.exact_start = time, exact
         if attempt.outcome:
@@ -199,7 +200,7 @@ class GraphTracker:
         exact: bool = False,
         inferred: bool = False,
     ) -> None:
-        """An attempt ended. What a line says beats what was inferred, an exact end beats a bound, a failure stays."""
+        """An attempt ended. What a line says replaces what was inferred, an exact end a bound; a failure stays."""
         self.touch(graph, worker)
         self._forget(worker, attempt)
         better = attempt.inferred or (exact and not attempt.exact_end)
@@ -226,12 +227,12 @@ class GraphTracker:
             worker.message_counts[message] = min(count, len(worker.attempts))
 
     def settle(self, graph: Graph, state: GraphState, time: float | None) -> None:
-        """Set the lasting state, unless the present one outranks it."""
+        """Set the lasting state, unless the current one outranks it."""
         if state not in _STAYS.get(graph.lasting, ()):
             graph.lasting, graph.since = state, time
 
     def header(self, key: str, time: float | None) -> None:
-        """A line with a clock came from this worker: the late bound of its attempts that lack an end."""
+        """A line with a clock came from this worker: the upper bound of its attempts that ended at an unknown time."""
         if time is None or not self._undated:
             return
         for graph, worker, attempt in self._undated:
@@ -245,17 +246,17 @@ class GraphTracker:
         return next((entry for entry in self._undated if entry[1].key == key), None)
 
     def end_wait(self, worker: WorkerGraph, time: float | None) -> None:
-        """The worker's wait is over, if one goes on; without a clock, at the last it said of it."""
+        """End the worker's wait, if there is one; without a `time`, when the worker last reported it."""
         wait = worker.open_wait
         if wait is None:
             return
         wait.end = time if time is not None else wait.last
-        if wait.end is None:  # nothing dates this wait at all: it counts, but has no length
+        if wait.end is None:  # nothing dates this wait: it counts, but has no length
             wait.start, wait.end = None, 0.0
         self._no_longer_waits(worker)
 
     def measure_wait(self, worker: WorkerGraph, start: float, seconds: float) -> None:
-        """Our component measured the wait that ended: the one that lines report, or one that none does."""
+        """Our component measured the wait that ended, which lines may have reported or not."""
         if not worker.waits or (worker.waits[-1].end or start) < start - 1.0:
             worker.waits.append(Wait())
         wait = worker.waits[-1]

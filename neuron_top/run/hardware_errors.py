@@ -5,12 +5,12 @@ from __future__ import annotations
 from neuron_top.events import HardwareErrorsCounted
 
 _DRIVER = "sysfs"
-"""Source of the events that hold the driver's own counters."""
+"""Source of the events with the driver's own counters."""
 
 
 class HardwareErrors:
-    """The newest counts. What the driver itself counts stays where others, which know fewer kinds, count anew: it is
-    read seldom."""
+    """The newest counts. The driver's own counts are kept when other sources, which know fewer kinds, report new ones:
+    the driver's are read rarely."""
 
     def __init__(self) -> None:
         self.counts: dict[tuple[str, int], dict[str, int]] = {}
@@ -18,7 +18,7 @@ class HardwareErrors:
         self._of_driver: dict[tuple[str, int], dict[str, int]] = {}
 
     def add(self, event: HardwareErrorsCounted) -> dict[str, int]:
-        """Take a device's counts; gives those of all sources together."""
+        """Take a device's counts; returns those of all sources together."""
         device = event.node, event.device
         if event.source == _DRIVER:
             self._of_driver[device] = event.counts

@@ -1,8 +1,8 @@
 """Series of numbers that never outgrow their memory and never lose a peak.
 
-A series holds at most `capacity` buckets. When they are used up, two neighbors become one and every later
-bucket lasts twice as long: the whole past stays visible, coarser, with mean and maximum of each bucket. Flat arrays of
-4-byte floats, so that eight hours of 128 cores at 1 Hz stay far below 100 MiB.
+A series has at most `capacity` buckets. When they are used up, two neighbors become one, and later buckets last twice
+as long: the whole past stays visible, but coarser, with mean and maximum of each bucket. The buckets are flat arrays of
+4-byte floats, so that eight hours of 128 cores at 1 Hz take far less than 100 MiB.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _UNKNOWN = float("nan")
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A bucket of a series: its start (seconds since the epoch), the mean and the maximum of what fell into it."""
+    """A bucket of a series: its start (seconds since the epoch), mean and maximum of its samples."""
 
     time: float
     mean: float
@@ -24,7 +24,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Series:
-    """Samples in time, downsampled as they age. Samples with an older time than the newest join the newest bucket."""
+    """Samples in time, downsampled as they age. A sample that is older than the newest joins the newest bucket."""
 
     __slots__ = ("_capacity", "_count", "_mean", "_peak", "_start", "_step")
 
@@ -80,7 +80,7 @@ class Series:
         self._count = max(1, self._count)
 
     def points(self, since: float | None = None, most: int | None = None) -> tuple[Point, ...]:
-        """Buckets with samples, oldest first, from `since` on; joined until they are at most `most`."""
+        """Buckets with samples from `since` on, oldest first; neighbors are joined until there are at most `most`."""
         if self._start is None:
             return ()
         first = 0 if since is None else max(0, int((since - self._start) / self._step))

@@ -47,7 +47,7 @@ class Process(msgspec.Struct, kw_only=True):
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """A line worth a person's eye."""
+    """A log line that a person should see."""
 
     time: float | None
     level: LineLevel
@@ -75,7 +75,7 @@ class JobTracker:
         self.run = ""
         self.name = ""
         self.listed_name = ""
-        """By its logs, apart from the other jobs that are shown beside it; "" where it is the only one."""
+        """A name from its logs that tells it from other jobs on the same screen; "" if it is the only one."""
         self.command: tuple[str, ...] = ()
         self.directory = ""
         self.pid: int | None = None
@@ -88,16 +88,16 @@ class JobTracker:
         self.finished: float | None = None
         self.exit_code: int | None = None
         self.interrupted_by = ""
-        """Name of the signal a person stopped the job with; "" when it ended by itself."""
+        """Name of the signal with which a person stopped the job; "" if it ended by itself."""
         self.cut_off = False
-        """Its recorder died: `finished` is when it was last heard of, and how the command ended is not known."""
+        """The recorder died: `finished` is when the job was last heard of, and how it ended is unknown."""
         self.processes: dict[str, Process] = {}
-        """By `<node>/<pid>`; of those that are gone the newest GONE_KEPT."""
+        """By `<node>/<pid>`; of those that have ended, the newest GONE_KEPT."""
         self._gone: deque[str] = deque()
-        """Keys of those, in the order in which they ended."""
+        """Keys of the processes that have ended, in that order."""
         self.sources: dict[str, SourceState] = {}
         self.printed = False
-        """One of its logs has held something; of an empty one nothing can be said."""
+        """Whether one of its logs has had contents; an empty one tells nothing."""
         self.marks: deque[Mark] = deque(maxlen=MARKS_KEPT)
         self.warnings = 0
         self.errors = 0
@@ -106,7 +106,7 @@ class JobTracker:
         self.diagnoses: dict[str, Diagnosis] = {}
         """The newest of each log, by source."""
         self.diagnosis: Diagnosis | None = None
-        """The diagnosis over all logs; None where none reports one."""
+        """The diagnosis over all logs; None if no log has one."""
 
     def apply(self, event: JobFamily) -> None:
         """Take one event into account."""
@@ -143,7 +143,7 @@ class JobTracker:
                 assert_never(event)
 
     def apply_folded(self, event: LineMarked | LineMalformed | OutputGrew, count: int) -> None:
-        """So many equal lines, or the growth of a log in so many steps."""
+        """Take `count` equal lines into account, or the growth of a log in `count` steps."""
         self.apply(event)
         if isinstance(event, LineMarked):
             self.warnings += count - 1
@@ -153,7 +153,7 @@ class JobTracker:
 
     @property
     def ended_as(self) -> JobState | None:
-        """How the command ended; None while it goes on, or where nobody reported it."""
+        """How the command ended; None while it is running, or if nobody reported it."""
         if self.cut_off:
             return JobState.CUT_OFF
         if self.finished is None:
@@ -180,7 +180,7 @@ class JobTracker:
         rank: int | None = None,
         is_compile_failure: bool = False,
     ) -> None:
-        """Remember a line for a person's eye (events of other trackers become marks too)."""
+        """Remember a line that a person should see; events of other trackers become marks, too."""
         self.marks.append(
             Mark(
                 time=time,
@@ -195,7 +195,7 @@ class JobTracker:
 
     @property
     def alive(self) -> list[Process]:
-        """Processes that were seen and are not gone, in the order they appeared."""
+        """Processes that were seen and have not ended, in the order in which they appeared."""
         return [process for process in self.processes.values() if process.gone is None]
 
     def _started(self, event: RunStarted) -> None:
@@ -253,7 +253,7 @@ _CONFIDENCES = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)
 
 
 def combined(diagnoses: Sequence[Diagnosis]) -> Diagnosis:
-    """One job that wrote several logs: what the log says that states its reason with most confidence comes first."""
+    """The diagnosis of a job that wrote several logs: first that of the log which is most certain of its reason."""
     failed = [each for each in diagnoses if each.failed]
     relevant = failed or [each for each in diagnoses if each.recovered]
     surest = sorted(relevant, key=lambda each: _CONFIDENCES.index(each.causes[0].confidence) if each.causes else 3)

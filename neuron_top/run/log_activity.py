@@ -1,7 +1,7 @@
 """When a job that is known from its logs alone was last heard of.
 
-Nothing reports that such a job has ended: its log just grows no more. So what counts on (the elapsed time, a compile
-under way) counts up to the last line once the log has been silent for long, and how long is said instead.
+Nothing reports that such a job has ended: its log just stops growing. So once the log has been silent for long, times
+that go on (elapsed time, a running compile) are counted only up to its last line, and the silence is shown instead.
 """
 
 from __future__ import annotations
@@ -10,40 +10,41 @@ from neuron_top.events import LogEvent, OutputGrew
 from neuron_top.run.clock import LIVE_SECONDS, zone_offset
 
 QUIET_SECONDS = 10.0
-"""A log that reports a failure and then nothing for so long has ended with it, as far as anybody can know."""
+"""A log that reports a failure, and then nothing for this long, is taken to have ended with it."""
 ENDED_WELL_SECONDS = 60.0
-"""A log that reports a good end and then nothing for so long has ended: a checkpoint that was saved reads like one."""
+"""A log that reports a good end, and then nothing for this long, has ended. Saving a checkpoint looks like such an end,
+so this must be longer."""
 LONG_COMPILE_SECONDS = 6 * 3600.0
-"""A followed log that was last heard of in a compile may be silent for so long."""
+"""How long a followed log may be silent if a compile was the last thing heard of."""
 LONGEST_START_SECONDS = 24 * 3600.0
-"""A job says within that time after its first line something that is read for what it says."""
+"""A job prints within this time after its first line something that a parser understands."""
 _PIPE = "log:-"
 OLD_SECONDS = 60.0
-"""A line in a pipe that is so much older than its arrival was not written now, unless its clock has another zone."""
+"""A line in a pipe that is this much older than its arrival was not written now, unless its clock has another zone."""
 SILENT_SECONDS = 900.0
-"""A log is silent from then on. A job that compiles may print nothing for minutes."""
+"""A log that brought nothing for this long counts as silent. A job that compiles may print nothing for minutes."""
 
 
 class LogActivity:
-    """What the logs said about time. `None` until reported; seconds since the epoch."""
+    """What the logs say about time, in seconds since the epoch; None until reported."""
 
     def __init__(self) -> None:
         self.found: float | None = None
-        """Last change of logs, as far as they had grown before they were followed. A copy may be younger than its
-        text, never older."""
+        """When logs that had contents before they were followed last changed. The copy of a log may be younger than its
+        lines, but never older."""
         self.followed: float | None = None
-        """The last time that one grew while it was followed."""
+        """When a log last grew while it was followed."""
         self.began: float | None = None
-        """The oldest clock reading of a line that was read for what it says, or of the log's first lines."""
+        """The oldest clock reading of a line that a parser understood, or of the log's first lines."""
         self.clock: float | None = None
         """The newest clock reading of a line."""
         self.lag: float | None = None
-        """By how much the newest line of a pipe was older than its arrival: an old log may be piped through."""
+        """By how many seconds the newest line of a pipe was older than its arrival: it may be an old log."""
         self.closed = False
-        """The pipe that was read has been closed by its writer."""
+        """Whether the writer has closed the pipe."""
 
     def grew(self, event: OutputGrew) -> None:
-        """A log grew, or its writer closed it; of one without a line nothing is said but that."""
+        """A log grew, or its writer closed it; a log without a line tells nothing else."""
         self.closed = event.closed
         if event.end == 0:
             return
@@ -64,7 +65,7 @@ class LogActivity:
             self.lag = event.seen - event.at
 
     def _first_read(self, event: OutputGrew) -> None:
-        """The first lines of a log began it, unless they quote a date of another time (data that is printed)."""
+        """The first lines of a log date its beginning, unless the date is that of data that they print."""
         newest = self.began if self.began is not None else event.at
         if event.began is not None and newest is not None and newest - event.began <= LONGEST_START_SECONDS:
             self.began = min(newest, event.began)
@@ -79,12 +80,12 @@ class LogActivity:
         return self.lag is not None and self.lag > OLD_SECONDS and not zone_offset(self.lag)
 
     def seconds(self, now: float, *, is_over: bool) -> float | None:
-        """For how long nothing was heard; None while that is not long, or no log was read.
+        """Seconds for which the logs have been silent; None if that is not long yet, or no log was read.
 
-        `is_over`: nothing more can come, so any pause is long.
+        `is_over`: nothing more can come, so any pause counts as long.
         """
         last = self.followed
-        # When an old log came through a pipe says nothing about when it was written.
+        # When an old log came through a pipe does not tell when it was written.
         if last is None or (is_over and self.is_behind):
             last = min((time for time in (self.found, self.clock) if time is not None), default=now)
         limit = 0.0 if is_over else SILENT_SECONDS
@@ -97,7 +98,7 @@ class LogActivity:
 
     @property
     def last(self) -> float | None:
-        """The last line's time: when it came, else its own clock, else the last change of its file."""
+        """The time of the last line: when it came, else its own clock, else when its file last changed."""
         if self.lag is not None and self.lag > LIVE_SECONDS:
             return self.clock
         return next((time for time in (self.followed, self.clock, self.found) if time is not None), None)

@@ -1,4 +1,4 @@
-"""What a log reports, added up by graph and by kind, without a job around it: an occurrence a rank."""
+"""Totals of what a log reports, by graph and by kind, when there is no job to watch. Each rank's message counts."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class GraphCounts:
     def __init__(self) -> None:
         self.hits = self.compiled = self.started = self.failed = self.cached_failures = self.extracted = 0
         self.measured = 0
-        """Compiles that a table reports."""
+        """How many compiles a table reports."""
         self.longest_wait: float | None = None
-        """Seconds."""
+        """In seconds."""
 
 
 class LogTotals:
@@ -56,19 +56,19 @@ class LogTotals:
         self.failures: Counter[tuple[str | None, bool, str]] = Counter()
         """By module, whether it is a stored failure, and message."""
         self.given_up = 0
-        """Compiles that the wrapper gave up without a line that says why: failures of their own."""
+        """Compiles that the wrapper gave up without a line that says why; they count as failures, too."""
         self.problems: Counter[str] = Counter()
         self.exhausted = Exhaustions()
         self.programs: dict[str, NeffMemoryReported] = {}
         self.measured_seconds: dict[str, float] = {}
-        """Of compiles that a table reports, by module."""
+        """Module → seconds of its compile, by a table."""
         self.advice = AdviceTracker()
         self.phases: dict[str, str] = {}
-        """What a program timed of itself, as it reported last: `Finished building model`, …"""
+        """Phase that a program timed itself (`Finished building model`, …) → the newest report of it."""
         self.steps = 0
         self.last_step: StepReported | None = None
         self.trial = False
-        """Steps were printed while graphs were being extracted: their numbers mean nothing."""
+        """Whether steps were printed while graphs were being extracted, so that their numbers mean nothing."""
         self._explained: set[tuple[int | None, str | None]] = set()
         """Process and module of failures after which the wrapper may still say that it gives up."""
         self._dead: set[int | None] = set()

@@ -1,4 +1,4 @@
-"""Lookups that still lack an answer, and the bounds that the headers of a process set to its compiles."""
+"""Lookups without an answer yet, and the bounds on a process's compiles that follow from its headers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from neuron_top.events import ComponentEvent, LogEvent
 
 
 def worker_key(event: LogEvent | ComponentEvent) -> str:
-    """Who speaks: the process where it is known, else the rank, else the source; unique over nodes."""
+    """Who an event is from: the process if it is known, else the rank, else the source; unique across nodes."""
     if event.pid is not None:
         return f"{event.node}/{event.pid}"
     if event.rank is not None:
@@ -36,9 +36,9 @@ class Lookups:
         """The newest header time of all processes: what a line without a clock is dated by."""
 
     def announced(self, worker: str, time: float | None, *, identified: bool) -> float | None:
-        """A lookup began. Returns the time of an earlier one that this proves to have been a miss, else None.
+        """A lookup began. Returns the time of an earlier one which must therefore have been a miss, else None.
 
-        Only a known process proves it: from several in one stream, two lookups in a row may both end in hits.
+        Only a known process proves that: if several share a stream, two lookups in a row may both end in hits.
         """
         process = self._process(worker)
         missed = process.pending.pop(0) if identified and process.pending else None
@@ -73,7 +73,7 @@ class Lookups:
             self.newest = time if self.newest is None else max(self.newest, time)
 
     def completed(self, worker: str, time: float | None) -> None:
-        """A compile of this process ended; where it compiles one after the other, the next begins now."""
+        """A compile of this process ended; if it compiles one after the other, the next begins now."""
         self.header(worker, time)
         self._process(worker).completed = time
 

@@ -1,7 +1,7 @@
 """`Run`: everything that is known of a run, from its events alone.
 
-Live and replayed runs go through the same `apply`; nothing here reads a clock, a file or a random number, so the same
-events in the same order give the same run. Views read these trackers, whose names are stable:
+Live and replayed runs use the same `apply`. Nothing here reads a clock, a file or a random number, so the same events
+in the same order give the same run. Views read these trackers, whose names are stable:
 
     run.job        the command, its processes, its diagnosis
     run.compiles   graphs, hits, misses, failures, waits
@@ -88,7 +88,7 @@ from neuron_top.run.torch_trace import TorchTraceTracker
 from neuron_top.run.training import TrainingTracker
 
 LONGEST_MARK = 200
-"""Characters of a message in a marked line."""
+"""Most characters of a message in a marked line."""
 
 
 class Run:
@@ -97,7 +97,7 @@ class Run:
     def __init__(self, history_seconds: float = 8 * 3600.0, listener: Callable[[AnyEvent], None] | None = None) -> None:
         """`history_seconds` (a setting) bounds how finely the past is remembered; memory never grows past it.
 
-        `listener` is given each event as it stands on the run's time line, before the run takes it into account.
+        `listener` is called with each event, dated on the run's time line, before the run takes it into account.
         """
         self.job = JobTracker()
         self.compiles = CompileTracker()
@@ -113,26 +113,26 @@ class Run:
         self.events = 0
         """Events taken into account."""
         self.first_time: float | None = None
-        """Earliest time of any event: what stands for the start where no RunStarted came (a log opened later)."""
+        """Earliest time of any event, which stands for the start if no RunStarted came (of a log that was opened)."""
         self.first_clock: float | None = None
-        """The same of events with a time of their own, and of the first lines of logs: not of arrivals."""
+        """The same, but only of events with a time of their own and of the first lines of logs, not of arrivals."""
         self.last_time: float | None = None
         """Latest time of any event."""
         self._clocks = Clocks()
         self._listener = listener
 
     def copy(self) -> Run:
-        """The run as it is now, which later events do not change; nobody listens to it."""
+        """A copy of the run as it is now, which later events do not change. It has no listener."""
         made = copy.copy(self)
         made._listener = None
         return copy.deepcopy(made)
 
     @property
     def started(self) -> float | None:
-        """When the command started; of a log that was only opened, its first time.
+        """When the command started; for a log that was only opened, its first time.
 
-        Where a log had been written before anybody looked, arrivals say nothing: lines with a clock do, and without
-        any it is None.
+        If a log was written before it was opened, arrivals tell nothing: lines with a clock date it; without any, it is
+        None.
         """
         if self.job.started is not None:
             return self.job.started
@@ -149,7 +149,7 @@ class Run:
 
     @property
     def _is_heard_of(self) -> bool:
-        """Whether anything besides its logs reports on the job."""
+        """Whether anything but its logs reports on the job."""
         if self.job.finished is not None:
             return True
         return not self.nodes.all_stopped and (self.job.started is not None or bool(self.job.alive))
@@ -160,7 +160,7 @@ class Run:
         return self.silence.closed or self.nodes.all_stopped
 
     def quiet(self, now: float) -> bool:
-        """Whether the logs bring nothing more: they have ended, or pause."""
+        """Whether nothing comes from the logs now: they have ended, or pause."""
         since = self.silence.quiet_since
         return self._nothing_can_come or (since is not None and now - since >= QUIET_SECONDS)
 
@@ -189,7 +189,7 @@ class Run:
         return ended or self.job.finished is not None or self.silent(now) is not None
 
     def state(self, now: float) -> JobState:
-        """Where the job stands. One that is known from its logs alone has ended as they report, or is cut off."""
+        """Where the job stands. A job known from its logs alone has ended as they report, or is cut off."""
         if (ended := self.job.ended_as) is not None:
             return ended
         if self.failed(now):
@@ -214,7 +214,7 @@ class Run:
         return JobState.TRAINING if self.training.reports else JobState.RUNNING
 
     def _nothing_met(self) -> bool:
-        """No job, process, log, graph or step yet; an idle device or a source that is absent is no job."""
+        """Whether there was no job, process, log, graph or step yet. An idle device or a missing source is no job."""
         job = self.job
         met = (
             job.run,
@@ -232,15 +232,15 @@ class Run:
         self._job(RecordingCutOff(run=self.job.run, at=at, node=self.job.node))
 
     def effective_now(self, now: float) -> float:
-        """The time until which open intervals count: now, or the last line of a log that has ended or is an old one."""
+        """The time up to which open intervals count: now, or that of the last line if the log has ended or is old."""
         is_past = self.silent(now) is not None or self.failed(now) or self.ended_well(now)
         is_past = is_past or (self.silence.is_behind and not self._is_heard_of)
         last = self.silence.last if is_past else None
         return now if last is None else min(now, last)
 
     def compiling_seconds(self, now: float) -> float | None:
-        """Wall seconds in which anybody compiled, PyTorch's own back ends too, or waited for a compile; None where
-        something was compiled, and no line says when."""
+        """Wall seconds in which some process compiled, also with PyTorch's own back ends, or waited for a compile. None
+        if something was compiled, and no line says when."""
         seconds = self.compiles.totals.seconds_spent(now, besides=self.torch.elsewhere())
         was_compiled = self.compiles.totals.misses > 0 or self.compiles.counts.passes > 0
         return seconds if seconds or not was_compiled else None
@@ -251,7 +251,7 @@ class Run:
         return min(1.0, seconds / elapsed) if seconds is not None and elapsed else None
 
     def seconds_since_start(self, now: float) -> float | None:
-        """Seconds from the start to `now`; None where no start is known, or the clock was set back since."""
+        """Seconds from the start to `now`; None if no start is known, or the clock was set back since."""
         return now - self.started if self.started is not None and now >= self.started else None
 
     def rank_of(self, worker: WorkerGraph) -> int | None:
@@ -292,7 +292,7 @@ class Run:
             self._fleet(event)
 
     def _on_time_line(self, event: AnyEvent, *, late: bool = False) -> AnyEvent:
-        """The event on the run's time line; it counts as a sign of life of its log."""
+        """The event on the run's time line. Also notes that its log was heard of."""
         if isinstance(event, OutputGrew):
             event = self._clocks.found(event)
             self.silence.grew(event)
@@ -306,7 +306,7 @@ class Run:
         if isinstance(event, OutputGrew) and (event.written is not None or event.began is not None):
             clock = self.silence.began  # the event itself has the time of the last lines
             self._extend(clock, clock)
-        if not self._clocks.is_old(event):  # that one came when somebody looked, which is no sign of life
+        if not self._clocks.is_old(event):  # an old one came when the log was opened, which tells nothing
             self._extend(clock, event.time)
 
     def _extend(self, clock: float | None, time: float | None) -> None:
@@ -392,7 +392,7 @@ class Run:
 
 
 def _first_line(text: str) -> str:
-    """Of a message, marked where it was cut."""
+    """The first line of a message, with a mark if it was cut."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= LONGEST_MARK else f"{line[: LONGEST_MARK - 1]}…"
 
@@ -400,9 +400,9 @@ def _first_line(text: str) -> str:
 def canonical(value: Any, parts: set[int]) -> Any:
     """A run's state as nested lists, dictionaries, numbers and texts, which can be compared and printed.
 
-    NaN becomes None. Private state counts too, caches do not.
+    NaN becomes None. Private state is included, caches are not.
 
-    `parts`: objects written out already; several trackers share one.
+    `parts`: objects that were written out already, because several trackers share them.
     """
     if value is None or isinstance(value, bool | int | str):
         return value

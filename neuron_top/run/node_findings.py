@@ -1,4 +1,4 @@
-"""Findings that take several nodes of a job, as values: silence, double compiles, lost locks, differences, pace."""
+"""Findings about several nodes of a job, as values: silence, repeated compiles, lost locks, differences, pace."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from neuron_top.run.nodes import NodeState
 
 SKEW_SECONDS = 1.0
 LEAST_NODES = 4
-"""Fewer have no typical pace."""
+"""Fewer nodes than this have no typical pace."""
 VERSIONS = ("compiler", "driver", "runtime", "libneuronxla", "torch_neuronx", "torch", "collectives")
 """Attributes in which the nodes of a job ought to agree."""
 _HOST = re.compile(r"\bon ([\w.-]+)")
 _DEVIATIONS = 5.0
 _LEAST_SHARE = 0.1
-"""A node must be slower by this share of the typical step, however evenly the others run."""
+"""A slow node's steps must be longer than the typical one by at least this share of it, however even the others are."""
 
 
 class Slow(NamedTuple):
@@ -50,7 +50,7 @@ def silent(run: Run, now: float) -> list[NodeState]:
 
 
 def compiled_again(run: Run) -> dict[str, list[Graph]]:
-    """By node: graphs that it compiled although another node had found them before."""
+    """Node → graphs that it compiled although another node had found them before."""
     found: dict[str, list[Graph]] = {}
     if len(run.nodes.nodes) < 2:
         return found
@@ -61,7 +61,7 @@ def compiled_again(run: Run) -> dict[str, list[Graph]]:
 
 
 def lost_holders(run: Run, now: float) -> Iterator[tuple[Graph, str, int]]:
-    """Graphs that ranks wait for whose lock a node holds that is gone: the graph, the node, how many wait."""
+    """(graph, node, number of waiters) of locks that ranks wait for and a silent node holds."""
     gone = {node.node for node in silent(run, now)}
     gone |= {node.node for node in run.nodes.nodes.values() if node.finished}
     hosts = {str(node.attributes.get("host")): node.node for node in run.nodes.nodes.values()}
@@ -77,7 +77,7 @@ def lost_holders(run: Run, now: float) -> Iterator[tuple[Graph, str, int]]:
 
 
 def holder_host(text: str) -> str:
-    """The host in the words on who holds a lock; "" where none is named."""
+    """The host in the text about a lock's holder; "" if it names none."""
     match = _HOST.search(text)
     return match[1] if match else ""
 

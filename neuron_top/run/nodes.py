@@ -1,4 +1,4 @@
-"""The nodes of a run, as their agents report them: signs of life, clocks, what they are made of, their pace."""
+"""The nodes of a run, as their agents report them: when they were heard of, clocks, attributes, pace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neuron_top.events import (
 from neuron_top.run.history import median
 
 PACES_KEPT = 20
-"""Step times of a node that its median is made of."""
+"""How many step times of a node are kept for its median."""
 
 
 class NodeState(msgspec.Struct, kw_only=True):
@@ -39,7 +39,7 @@ class NodeState(msgspec.Struct, kw_only=True):
 
     @property
     def step_seconds(self) -> float | None:
-        """Median seconds per step of the newest; None before there are three."""
+        """Median seconds of the newest steps; None before there are three."""
         return median(self.paces) if len(self.paces) >= 3 else None
 
 

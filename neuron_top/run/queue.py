@@ -1,7 +1,7 @@
-"""What a parallel compile says about its whole set: counters, workers, totals, and whether extraction is on.
+"""What a parallel compile reports about all its graphs: counters, workers, totals, and whether extraction is on.
 
-The counters describe the whole cache folder of one compiler version, the totals only this run; both are kept
-as printed, and neither is mixed with the graphs that the run itself met.
+The counters are about the whole cache folder of one compiler version, the totals only about this run. Both are kept as
+printed, and neither is combined with the graphs that the run itself met.
 """
 
 from __future__ import annotations

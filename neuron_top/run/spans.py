@@ -31,9 +31,9 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     end: float | None
     outcome: AttemptOutcome | None = None
     exact: bool = True
-    """False where one end is only a bound."""
+    """False if one end is only a bound."""
     by_pytorch: bool = False
-    """PyTorch compiled it by itself: `graph` names a function and its compile, and no graph of the compile cache."""
+    """PyTorch compiled it by itself: `graph` names a function and its compile, not a graph of the compile cache."""
 
 
 Interval = tuple[float, float]

@@ -1,4 +1,4 @@
-"""How long each step of each rank took, the newest ones: what a picture of ranks and steps is made of."""
+"""How long each step of each rank took, the newest ones, for charts of ranks and steps."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import msgspec
 from neuron_top.events import EventsFolded, StepReported, StepTime
 
 STEPS_KEPT = 256
-"""Of each rank."""
+"""Most steps that are kept per rank."""
 MOST_STEP = 1 << 53
 """A larger number is no step."""
 MOST_RANKS = 8192
-"""Ranks beyond these are counted, and not kept."""
+"""Ranks beyond this number are only counted."""
 
 ARRIVAL_SECONDS = 0.1
-"""Lines without a clock that were read within so long came together: when each was printed is not known."""
+"""Lines without a clock that were read within this time came together, so that when each was printed is unknown."""
 
 
 class StepPace(msgspec.Struct):
-    """Seconds a step, from the distance of reports.
+    """Seconds per step, from the times between reports.
 
     Reports of one moment count as one: those with the same clock reading, and those without a clock that came together.
     """
@@ -32,9 +32,9 @@ class StepPace(msgspec.Struct):
     newest: int | None = None
 
     def add(self, step: int, time: float | None, *, arrived: bool) -> float | None:
-        """Take a report; the seconds a step since the moment before, where it begins a new one. `arrived`: its time is
-        when it was read."""
-        if step == self.newest:  # again, in another line or another log
+        """Take a report; if it begins a new moment, returns the seconds per step since the one before. `arrived`: its
+        time is when it was read."""
+        if step == self.newest:  # reported again, in another line or another log
             return None
         is_back = self.newest is not None and step < self.newest
         before, self.newest = self.first, step
@@ -56,10 +56,10 @@ class RankSteps(msgspec.Struct, kw_only=True):
     """None: its lines name no rank."""
     steps: array[int] = msgspec.field(default_factory=lambda: array("q"))
     seconds: array[float] = msgspec.field(default_factory=lambda: array("d"))
-    """Of each of `steps`: as printed, else from the distance of the clocks of two reports."""
+    """For each of `steps`: as printed, else from the clocks of two reports."""
     pace: StepPace = msgspec.field(default_factory=StepPace)
     together: array[int] = msgspec.field(default_factory=lambda: array("q"))
-    """Steps of the newest moment, behind its first: their time is known once the next moment begins."""
+    """Steps of the newest moment after its first one; their duration is known once the next moment begins."""
 
     def newest(self, count: int = STEPS_KEPT) -> Iterator[tuple[int, float]]:
         """(step, seconds), oldest first."""
@@ -85,7 +85,7 @@ class RankSteps(msgspec.Struct, kw_only=True):
     def _keep(self, step: int, seconds: float) -> None:
         if not 0 < seconds < inf:
             return
-        if self.steps and step <= self.steps[-1]:  # counted anew: another epoch, or the job began again
+        if self.steps and step <= self.steps[-1]:  # counting began anew: another epoch, or the job was restarted
             del self.steps[:], self.seconds[:]
         self.steps.append(step)
         self.seconds.append(seconds)
@@ -102,7 +102,7 @@ class StepTimeTracker:
         """Ranks for which there was no room."""
 
     def apply(self, event: StepReported, rank: int | None, *, is_old: bool = False) -> None:
-        """A step was printed; `rank`: whose it is, as far as anybody knows; `is_old`: when, is not known."""
+        """A step was printed. `rank`: whose it is, if known; `is_old`: when it was printed is unknown."""
         if event.step is not None and 0 <= event.step <= MOST_STEP:
             time = None if is_old else event.time
             self._add(event.node, StepTime(rank, event.step, time, event.step_seconds, event.at is None))

@@ -1,7 +1,7 @@
 """What torch.compile did in plain PyTorch processes, from their structured traces.
 
-Kept apart from `run.compiles`: graphs of the back end `neurontop` are counted there, and a frame that went to it is
-marked here (`backend`), so that no total counts a graph twice.
+This is separate from `run.compiles`, which counts the graphs of the back end `neurontop`. A frame that went to that
+back end is marked here (`backend`), so that no total counts a graph twice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from neuron_top.run.spans import Span, SpanKind
 FRAMES_KEPT = 2000
 BREAKS_KEPT = 500
 MOMENTS_KEPT = 8000
-"""Of one process; a frame has a few."""
+"""Most moments that are kept per process; a frame has a few."""
 INDUCTOR_PHASES = frozenset(("inductor_compile", "fx_codegen_and_compile"))
 
 
@@ -45,7 +45,7 @@ class FrameCompile(msgspec.Struct, kw_only=True):
     pid: int | None
     compile_id: str
     worker: str = ""
-    """The process: `<node>/<pid>`, and `#2` behind it for the second trace in which that pid occurs."""
+    """The process: `<node>/<pid>`, with `#2` appended for the second trace in which that pid occurs."""
     rank: int | None = None
     function: str = ""
     file: str = ""
@@ -55,7 +55,7 @@ class FrameCompile(msgspec.Struct, kw_only=True):
     seconds: float | None = None
     backward_seconds: float | None = None
     backward_spans: tuple[tuple[float, float], ...] = ()
-    """When its backward graph was compiled, where the trace dates that."""
+    """When its backward graph was compiled, if the trace dates that."""
     phases: dict[str, float] = {}
     operators: int | None = None
     guards: int | None = None
@@ -68,7 +68,7 @@ class FrameCompile(msgspec.Struct, kw_only=True):
     """Answers by cache (`fx-graph`, `aot-autograd`) and outcome."""
     triton_kernels: int = 0
     inductor: bool = False
-    """Whether Inductor had to do with it (a phase of it, or its cache)."""
+    """Whether Inductor took part: the trace has a phase of it, or a lookup in its cache."""
     failure: str = ""
 
 
@@ -89,7 +89,7 @@ class TorchCacheAnswers(msgspec.Struct, kw_only=True):
     bypass: int = 0
     disabled: int = 0
     saved_seconds: float = 0.0
-    """Compile time that hits saved, as PyTorch remembers it."""
+    """Compile time that hits saved, as PyTorch recorded it."""
     reasons: dict[str, int] = {}
     """Why lookups were bypassed."""
 
@@ -98,12 +98,12 @@ class OurGraphs(msgspec.Struct, kw_only=True):
     """What the back end `neurontop` said about one process."""
 
     inside: bool = False
-    """It compiled inside of the process, so Inductor's records there are its own."""
+    """Whether it compiled inside the process, so that Inductor's records there are its own."""
     moments: list[float] = []
     """When it was given a graph, began to compile it or loaded it, in order."""
 
     def between(self, start: float | None, end: float | None) -> bool:
-        """Whether one of its moments lies in this span; `end` None: it goes on."""
+        """Whether one of its moments lies in this span; `end` None: the span goes on."""
         if start is None:
             return False
         first = bisect_left(self.moments, start)
@@ -111,9 +111,10 @@ class OurGraphs(msgspec.Struct, kw_only=True):
 
 
 class TorchTraceTracker:
-    """Frames by process and compile id, in the order in which they were first met; totals over all there were.
+    """Frames by process and compile id, in the order in which they were first met, and totals over all of them.
 
-    A process writes one trace, so the same pid in two traces is two processes: of two nodes, or one after the other.
+    A process writes one trace, so the same pid in two traces is that of two processes: on two nodes, or one after the
+    other.
     """
 
     def __init__(self) -> None:
@@ -121,17 +122,17 @@ class TorchTraceTracker:
         self.breaks: dict[tuple[str, str], Break] = {}
         self.caches: dict[TorchCache, TorchCacheAnswers] = {}
         self.phases: dict[str, tuple[int, float]] = {}
-        """Times and seconds of each phase; phases nest."""
+        """Phase → (how often it occurred, its seconds); phases nest."""
         self.met = 0
-        """Frame compiles that were begun; more than `frames` keeps when there were very many."""
+        """How many frame compiles were begun; may be more than `frames` keeps."""
         self.graphs = 0
         self.graph_breaks = 0
         self.recompiles = 0
         self.failures = 0
         self.ours: dict[str, OurGraphs] = {}
-        """Of processes (`<node>/<pid>`) that use the back end `neurontop`."""
+        """Process (`<node>/<pid>`) that uses the back end `neurontop` → what that reported."""
         self._traces: dict[tuple[str, int | None], dict[str, str]] = {}
-        """By node and pid, the name of the worker in each trace."""
+        """(node, pid) → trace → name of the worker."""
 
     def add_backend_event(self, event: GraphDescribed | CompileBegan | ArtifactLoaded) -> None:
         """Our own back end reported a graph: its frames in that process are counted elsewhere."""
@@ -144,7 +145,7 @@ class TorchTraceTracker:
     def is_ours(self, frame: FrameCompile) -> bool:
         """Whether the frame's graphs went to the back end `neurontop`.
 
-        An artifact of ours is loaded through PyTorch's caches, which then speak of Inductor: the moment decides.
+        PyTorch's caches load an artifact of ours, and then report Inductor; so the time decides.
         """
         known = self.ours.get(f"{frame.node}/{frame.pid}")
         return known is not None and (known.inside or not frame.inductor or known.between(frame.began, frame.ended))
@@ -161,7 +162,7 @@ class TorchTraceTracker:
     def tracing(self) -> list[Span]:
         """When PyTorch worked on graphs for our own back end, from capture to loaded code.
 
-        What is compiled and waited for lies inside of it, and is known better from the back end itself.
+        This includes compiles and waits, which are known more exactly from the back end itself.
         """
         frames = (frame for frame in self.frames.values() if frame.graphs and self.is_ours(frame))
         return [span for frame in frames for span in _spans(frame, SpanKind.TRACE)]

@@ -1,7 +1,7 @@
-"""Sums over graphs: by occurrence (every rank counts) and by distinct graph; both are meant to be seen.
+"""Sums over graphs: by occurrence (each rank counts) and by distinct graph. Screens show both.
 
-A screen asks for them many times a second while hundreds of graphs have dozens of workers each. So every graph is
-added up once per change (`GraphSummary`), and a sum goes over summaries.
+A screen asks for them many times a second, when hundreds of graphs may have dozens of workers each. So each graph is
+added up only when it changes (`GraphSummary`), and sums are made over these summaries.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class GraphTotals:
 
     @property
     def hits_after_compile(self) -> int:
-        """Those hits that spared nothing: loads of what somebody compiled during this run, by occurrence."""
+        """Hits that saved nothing: loads of what was compiled during this run, by occurrence."""
         return sum(summary.hits if summary.misses else summary.hits_after_wait for summary in self.summaries())
 
     @property
@@ -59,7 +59,7 @@ class GraphTotals:
 
     @property
     def failures_met(self) -> int:
-        """Stored failures met, by occurrence."""
+        """How often the cache answered with a stored failure, by occurrence."""
         return sum(summary.failures_met for summary in self.summaries())
 
     @property
@@ -85,7 +85,7 @@ class GraphTotals:
 
     @property
     def lookup_hit_rate(self) -> float | None:
-        """Share of lookups (each rank's counts) that were hits, 0…1."""
+        """Share of all lookups, by occurrence, that were hits, 0…1."""
         hits = self.hits
         asked = hits + self.misses + self.failures_met
         return hits / asked if asked else None
@@ -96,7 +96,7 @@ class GraphTotals:
         return sum(summary.lock_waits for summary in self.summaries())
 
     def new_since(self, time: float | None) -> list[Graph]:
-        """Graphs first met, and compiled, after `time`; none when that is None."""
+        """Graphs that were first met, and compiled, after `time`; none if that is None."""
         if time is None:
             return []
         return [

@@ -1,4 +1,4 @@
-"""What the training program says of itself. Numbers printed during graph extraction are kept apart: they are fake."""
+"""What the training program prints. Numbers from graph extraction are kept apart, because they are not real."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from neuron_top.run.history import Series, median
 from neuron_top.run.step_times import StepPace
 
 RECENT_STEPS = 20
-"""Throughput and step time are medians over so many of the last reports."""
+"""Throughput and step time are medians over this many of the newest reports."""
 BAR_UNIT = "it/s"
-"""Of the rate that a progress bar prints, beside what the script itself prints."""
+"""Unit of the rate that a progress bar prints; the script itself may print another throughput."""
 WARM_REPORTS = 3
 STEPS_KEPT = 20_000
 FACTS_KEPT = 200
 CHECKPOINTS_KEPT = 1000
 SAME_CHECKPOINT_SECONDS = 60.0
-"""Lines of one checkpoint (of many ranks and files) lie no further apart."""
+"""The lines of one checkpoint, from many ranks and files, are at most this far apart."""
 
 
 Report = tuple[int | None, float | None, float]
-"""(step, time, value) of one printed value; what was not printed with it is None."""
+"""(step, time, value) of one printed value; step or time is None if it was not printed with the value."""
 
 
 class Death(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,14 +49,14 @@ class Death(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The job's state, saved to go on from."""
+    """A saved state from which the job can be resumed."""
 
     time: float | None
     step: int | None
-    """As printed with it, else the last step that was printed before."""
+    """The step printed with it, else the last one that was printed before."""
     path: str
     finished: bool
-    """It was said to be written."""
+    """Whether a line says that it was written."""
     source: str
     offset: int | None
 
@@ -83,13 +83,13 @@ class TrainingTracker:
         self.learning_rate: float | None = None
         self.throughput_unit = ""
         self.reports = 0
-        """Step reports taken as real."""
+        """Step reports that count as real."""
         self.simulated_reports = 0
         """Step reports during graph extraction: counted, never shown as progress."""
         self.first_time: float | None = None
         """When the first real step was reported."""
         self.warm_time: float | None = None
-        """When the WARM_REPORTS-th real step was reported: graphs that are new after it were not foreseen."""
+        """When the WARM_REPORTS-th real step was reported: no new graphs are expected after that."""
         self.last_time: float | None = None
         self.losses = Series()
         """Loss over time."""
@@ -99,7 +99,7 @@ class TrainingTracker:
         self.throughput_by_step: deque[Report] = deque(maxlen=STEPS_KEPT)
         """Every printed throughput, the newest STEPS_KEPT."""
         self.step_times: deque[tuple[float, int]] = deque(maxlen=STEPS_KEPT)
-        """(time, step) of the reports that carried both, the newest STEPS_KEPT: which step a moment belongs to."""
+        """(time, step) of the newest STEPS_KEPT reports that had both, to find the step of a moment."""
         self.facts: dict[str, str] = {}
         self.metrics: GraphMetricsReported | None = None
         """torch_xla's newest metrics report."""
@@ -123,7 +123,7 @@ class TrainingTracker:
 
     @property
     def step_seconds(self) -> float | None:
-        """Median seconds per step of the recent reports: as printed, else from the distance of their clocks."""
+        """Median seconds per step of the recent reports: as printed, else from the times between them."""
         return median(self._step_seconds) if self._step_seconds else None
 
     def apply(self, event: TrainingFamily, *, simulated: bool = False, is_old: bool = False) -> None:
@@ -161,7 +161,7 @@ class TrainingTracker:
                 assert_never(event)
 
     def apply_folded(self, event: StepReported, count: int, *, simulated: bool) -> None:
-        """So many step reports, with what each field was last."""
+        """Take `count` step reports into account, given as one with each field's newest value."""
         if simulated:
             self.simulated_reports += count
         else:
@@ -169,12 +169,12 @@ class TrainingTracker:
             self.reports += count - 1
 
     def step_at(self, time: float | None) -> int | None:
-        """The last step that was printed by then; None before the first, or where it printed none."""
+        """The last step that was printed by `time`; None before the first one."""
         before = bisect_right(self.step_times, time, key=itemgetter(0)) if time is not None else 0
         return self.step_times[before - 1][1] if before else None
 
     def _saved(self, event: CheckpointReported) -> None:
-        """Every rank and every file of a checkpoint has a line: those of one step, or close together, are one."""
+        """Note a checkpoint. It has a line per rank and file; lines of one step, or close together, are of one."""
         time, last = event.time, self.checkpoints[-1] if self.checkpoints else None
         step = event.step if event.step is not None else self.step_at(time)
         step = step if step is not None else self.step
@@ -190,7 +190,7 @@ class TrainingTracker:
         )
 
     def _died(self, event: WorkerDied) -> None:
-        """A launcher reports one death twice, when it happens and in its report at the end: the report knows more."""
+        """Note a dead worker. A launcher reports it twice: when it dies, and in its final report, which knows more."""
         for index, death in enumerate(self.deaths):
             if event.pid is not None and death.pid == event.pid:
                 self.deaths[index] = Death(
@@ -239,9 +239,9 @@ class TrainingTracker:
         self._paced(event, None if is_old else time)
 
     def _takes(self, unit: str) -> bool:
-        """Whether a throughput of this unit belongs to the series: numbers of two units make no median and no curve.
+        """Whether a throughput in this unit belongs to the series, which must not mix units.
 
-        That of a progress bar gives way to any other; of others the first stays.
+        Any unit replaces that of a progress bar; otherwise the first one stays.
         """
         before, begun = self.throughput_unit, bool(self._throughputs)
         if begun and before == BAR_UNIT != unit:

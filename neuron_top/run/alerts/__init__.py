@@ -1,1 +1,1 @@
-"""What needs a person: alerts, and the rules that raise them."""
+"""Alerts, which say what a person should know now, and the rules that raise them."""

@@ -54,15 +54,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     lock_wait_seconds: float = 120.0
     """A lock wait from this on is reported."""
     stale_seconds: float = 10.0
-    """Telemetry silent for so long, and for five periods, is lost."""
+    """Telemetry that was silent for this long, and for five of its periods, counts as lost."""
     idle_seconds: float = 60.0
-    """A core that idles this long while its peers work."""
+    """A core that idles this long while its peers work is reported."""
     disk_free_bytes: int = 2 * 1024**3
     """Free bytes on a cache's disk below which it is nearly full."""
 
 
 class RaisedAlert(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that needs a person, and what was seen of it; which values stand here depends on the kind."""
+    """One thing that a person should know, with the evidence; which fields are set depends on the kind."""
 
     kind: AlertKind
     key: str
@@ -76,14 +76,14 @@ class RaisedAlert(msgspec.Struct, frozen=True, kw_only=True):
     count: int = 0
     """How many are affected."""
     total: int = 0
-    """Of how many; of lock waits, compiles under way."""
+    """Of how many; for lock waits, the number of running compiles."""
     seconds: float | None = None
     size: int | None = None
     capacity: int | None = None
-    """Bytes; of a disk, what the cache takes."""
+    """Bytes; for a disk, what the cache takes."""
     share: float | None = None
     typical: float | None = None
-    """The median of the peers' shares; of steps, their seconds."""
+    """The median of the peers' shares; for steps, of their seconds."""
     index: int | None = None
     """Of a core, as screens number it."""
     rank: int | None = None
@@ -101,9 +101,9 @@ class RaisedAlert(msgspec.Struct, frozen=True, kw_only=True):
     attempt: Attempt | None = None
     """The failed compile."""
     cause: Cause | None = None
-    """Why the job failed; None where its logs do not say."""
+    """Why the job failed; None if its logs do not say."""
 
 
 def exception_of(errors: Sequence[RaisedError]) -> tuple[str, ...]:
-    """The `names` of an alert that quotes the last of these errors: its exception and its message."""
+    """The `names` of an alert that quotes the last of these errors: the exception's name and its message."""
     return (errors[-1].exception, errors[-1].message) if errors else ()

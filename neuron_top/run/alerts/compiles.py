@@ -64,7 +64,7 @@ def cached_failures(run: Run, now: float, limits: Limits) -> Iterator[RaisedAler
 
 
 def lock_waits(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
-    """A growing wait; stale when nobody in sight compiles that graph: then nothing will ever end it."""
+    """A wait that grows; it is stale if nobody who can be seen compiles that graph, for then nothing will end it."""
     for key, waits in _waits_by_graph(run).items():
         graph = run.compiles.graphs[key]
         starts = [wait.start for wait in waits if wait.start is not None]

@@ -76,7 +76,7 @@ def idle_cores(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
 
 
 def telemetry_lost(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
-    """Nothing is reported any more, though somebody is there to report."""
+    """No samples come any more, although a source should send them."""
     if run.job.finished is not None or run.cores.last_sample is None:
         return
     silent = now - run.cores.last_sample

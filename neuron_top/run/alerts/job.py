@@ -12,7 +12,7 @@ from neuron_top.run.state import JobState
 
 
 def job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
-    """The job failed, or its logs report a failure and nothing more came. What a person stopped is no failure."""
+    """The job failed, or its logs report a failure and then nothing more. A job that a person stopped did not fail."""
     diagnosis = run.job.diagnosis
     if run.job.interrupted_by:
         return
@@ -48,7 +48,7 @@ def workers_died(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
 
 
 def error_lines(run: Run) -> Iterator[RaisedAlert]:
-    """Lines that say ERROR, and no other alert or diagnosis that says what they mean."""
+    """Lines that say ERROR, if no other alert or diagnosis says what they mean."""
     job = run.job
     marks = [mark for mark in job.marks if mark.level is LineLevel.ERROR]
     if job.errors and marks and not (job.diagnosis is not None and job.diagnosis.causes):

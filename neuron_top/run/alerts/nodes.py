@@ -41,7 +41,7 @@ def compiled_again(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert
 
 
 def lost_holders(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
-    """Locks that are waited for, of a node that is silent."""
+    """Locks that somebody waits for, and that a silent node holds."""
     for graph, node, count in node_findings.lost_holders(run, now):
         yield RaisedAlert(
             kind=AlertKind.LOCK_HOLDER_GONE,

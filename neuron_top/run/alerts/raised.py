@@ -1,7 +1,7 @@
-"""Computes all alerts of a run from its present state, so that each clears when it is no longer true.
+"""Computes all alerts of a run from its current state, so that each disappears when it is no longer true.
 
-A rule is a function `(run, now, limits) -> alerts` in the module of what it is about; adding one is a kind, a name in
-RULES and its words in `views/alerts.py`.
+A rule is a function `(run, now, limits) -> alerts` in the module of its subject. To add one, add a kind, a name in
+RULES, and its text in `views/alerts.py`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ RULES: tuple[Rule, ...] = (
 
 
 def raised(run: Run, now: float, limits: Limits | None = None) -> tuple[RaisedAlert, ...]:
-    """All alerts that hold at `now`: that the job failed, then worst first, then oldest first."""
+    """All alerts that hold at `now`: first that the job failed, then the worst, and of these the oldest, first."""
     bounds = limits or Limits()
-    first = tuple(job.job_failed(run, now))  # by our own clock: whether a log has ended depends on how long it is quiet
+    first = tuple(job.job_failed(run, now))  # by our own clock: a log has ended once it was quiet for long enough
     now = run.effective_now(now)
     found = _grouped_by_device(alert for rule in RULES for alert in rule(run, now, bounds))
     if not first and not any(alert.severity is Severity.ERROR for alert in found):
@@ -56,9 +56,10 @@ def raised(run: Run, now: float, limits: Limits | None = None) -> tuple[RaisedAl
 
 
 def _grouped_by_device(found: Iterable[RaisedAlert]) -> list[RaisedAlert]:
-    """Alerts of the same kind and severity about cores of one device (workers without a device: of one node) as one.
+    """One alert for all of the same kind and severity about cores of one device (or workers without a device of one
+    node).
 
-    The group's key does not name its cores, so it stays while cores come and go.
+    The group's key does not name its cores, so it stays the same while cores come and go.
     """
     groups: dict[tuple[str, ...], list[RaisedAlert]] = {}
     for alert in found:
