@@ -145,7 +145,7 @@ class CachePlanner(CacheReader):
     def plan_entries(
         verb: Verb, look: CacheLook, entries: Sequence[Entry], watch: Callable[[int, int], None] = ignore
     ) -> Plan:
-        """The plan for these entries of a look. Raises UsageError for what this storage cannot do."""
+        """The plan for these entries of `look`. Raises UsageError for what this storage cannot do."""
         row = action_of(verb)
         if row.planner is None:
             raise UsageError(f"no such action on entries: {verb}")
@@ -279,7 +279,7 @@ class CachePlanner(CacheReader):
         return lacking
 
     def _refusal(self, backend: CacheBackend) -> Refusal | None:
-        """Why no change of this cache is allowed now; empty if changes are."""
+        """Why no change of this cache is allowed now; None if changes are allowed."""
         if self.read_only:
             return Refusal(RefusalCode.READ_ONLY)
         why = None if self.assume_exclusive else backend.why_shared()

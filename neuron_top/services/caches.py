@@ -92,7 +92,7 @@ class CacheService(CachePlanner):
         super().__init__(settings, read_only=read_only, assume_exclusive=assume_exclusive, trash=trash)
         self._in_use, self._grace_seconds = in_use, grace_seconds
         self.remarks: tuple[str, ...] = ()
-        """What went wrong in the trash beside what was asked for last, in words."""
+        """What went wrong in the trash besides what was last asked for, in words."""
 
     # Carrying out
 
@@ -210,10 +210,10 @@ class CacheService(CachePlanner):
         execution.end_undo(record, self.backend(execution.plan.root).kind)
 
     def purgeable(self, root: str, *, older_than: float = 0.0, plan: str | None = None) -> list[PlanHistory]:
-        """Plans whose trash may be deleted: one by name, or all that were carried out so long ago (seconds); 0: all,
-        whatever a clock that was ahead says of them.
+        """Plans whose trash may be deleted: one by name, or all that were carried out at least `older_than` seconds
+        ago; 0: all, even those that a clock which was ahead has dated.
 
-        Raises NothingToShow where there is no such cache, UsageError for a bucket.
+        Raises NothingToShow if there is no such cache, UsageError for a bucket.
         """
         backend = self.backend(root)
         backend.check_purgeable()
@@ -274,7 +274,7 @@ class CacheService(CachePlanner):
             return find_labeled(store, text, self._settings.state_path).id
 
     def modules_of_run(self, run: str) -> tuple[str, ...]:
-        """All modules that a recorded run used, compiled or collected. Raises NothingToShow."""
+        """All modules that a recorded run used, compiled or extracted. Raises NothingToShow."""
         from neuron_top.actions import recorded_uses
 
         return recorded_uses.modules_of(self._settings.state_path, run)

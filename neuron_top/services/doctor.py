@@ -39,7 +39,7 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 def examine_machine(settings: Settings, sysfs_root: str = "/sys") -> Examination:
     """Look at devices, driver, tools, packages, caches, variables and the terminal; changes nothing.
 
-    Raises UsageError for an address of Neuron Observer that is none.
+    Raises UsageError for an invalid address of Neuron Observer.
     """
     observer = address_of(settings.observer_url)
     facts = gather(flag_warnings, settings.state_path, sysfs_root=sysfs_root, observer=observer)

@@ -1,4 +1,4 @@
-"""Makes feeds (runs that move): of this machine, of named logs, of a recording; and reads the lines of logs.
+"""Makes feeds (runs that keep changing): of this machine, of named logs, of a recording; and reads lines of logs.
 
 Light to import, because every screen uses its types: code that makes feeds is imported only when it is needed.
 """

@@ -1,8 +1,8 @@
 """Sends alerts to a command, which shows them on a desktop or pages somebody, and to a webhook.
 
-Each severity has its own command and its own webhook in the settings. Both get the alert as one JSON object: those of
-`Alert` (`kind`, `severity`, `title`, `evidence`, `next_step`, …) and `run`, `node`, `name` of the job. Alerts that a
-person muted for the job are not sent.
+Each severity has its own command and its own webhook in the settings. Both get the alert as one JSON object, with the
+fields of `Alert` (`kind`, `severity`, `title`, `evidence`, `next_step`, …) and the job's `run`, `node` and `name`.
+Alerts that a person muted for the job are not sent.
 """
 
 from __future__ import annotations

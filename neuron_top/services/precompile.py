@@ -310,7 +310,7 @@ def sdk_tool() -> str | None:
 def run_sdk_tool(
     tool: str, command: Sequence[str], output: Output, *, step: str, jobs: int | None, retries: int
 ) -> int:
-    """Run the SDK's tool; its exit status, as a shell gives it. Its output passes through, its progress is read of it.
+    """Run the SDK's tool; returns its exit status, as a shell does. Its output is passed on, and progress read from it.
 
     `step` is `collect`, `compile` or "" for both. Raises UsageError, KeyboardInterrupt.
     """

@@ -163,7 +163,7 @@ class RunService:
         add_tags: Iterable[str] = (),
         remove_tags: Iterable[str] = (),
     ) -> RunRow:
-        """Name, star, annotate or tag a recording; None leaves a label as it is, "" takes it away. Gives its row.
+        """Name, star, annotate or tag a recording; None leaves a label as it is, "" removes it. Returns its row.
 
         Raises NothingToShow, StoreUnusable, UsageError for a label that is too long, RefusedForSafety.
         """

@@ -85,7 +85,7 @@ class LatestTelemetry:
         """By process and its tag."""
         self._counters: dict[tuple[int, int], events.CoreCountersRead] = {}
         self.unavailable: set[str] = set()
-        """Names of the sources that give nothing."""
+        """Names of the sources that report nothing."""
         self._unavailable: set[str] = set()
 
     def apply(self, event: AnyEvent) -> None:
@@ -148,7 +148,7 @@ class MachineTelemetry:
     def __init__(self, settings: Settings, source: str, sysfs_root: str = "/sys") -> None:
         """`source` is one of SOURCES or an address of Neuron Observer.
 
-        Raises UsageError for a folder that is not there, or an address that is none.
+        Raises UsageError for a folder that does not exist, or an invalid address.
         """
         if not Path(sysfs_root).is_dir():
             raise UsageError(f"--sysfs-root {sysfs_root}: no such folder")

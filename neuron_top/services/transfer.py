@@ -52,7 +52,7 @@ def _places(settings: Settings) -> tuple[StoreLocation, StoreLocation]:
 
 @contextmanager
 def _alone(here: StoreLocation) -> Iterator[None]:
-    """Lock a recording: two copies at a time would both add its events. Raises RefusedForSafety."""
+    """Hold a lock while recordings are copied: two copies at a time would both add events. Raises RefusedForSafety."""
     folder = here.path.parent
     private_files.make_folder(folder)
     number = private_files.open_file(folder / _LOCK, os.O_RDWR)
@@ -74,7 +74,7 @@ def _copy(source: StoreLocation, target: StoreLocation, names: Sequence[str], he
 def copy(source: Store, target: Store, record: RunRecord) -> Copied:
     """Copy one recording, or what was added to it since the last copy; its log stays where it is.
 
-    Raises RefusedForSafety where another recording has its id there.
+    Raises RefusedForSafety if another recording has its id there.
     """
     there = next((run for run in target.runs() if run.id == record.id), None)
     if there is None:

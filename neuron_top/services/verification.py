@@ -1,4 +1,4 @@
-"""Verifies cache entries: finds those that a client takes for a hit and cannot load, and what a person should know."""
+"""Verifies cache entries: finds those that a client takes for a hit but cannot load, and what a person should know."""
 
 from __future__ import annotations
 
@@ -41,5 +41,6 @@ def verify_entries(
     deep: bool,
     watch: Callable[[int, int], None] = ignore,
 ) -> Verification:
-    """Check entries of the newest snapshot of a cache; `deep` reads every byte. `watch`: bytes read, of all."""
+    """Check entries of the newest snapshot of a cache; `deep` reads every byte, and calls `watch` with bytes read, and
+    of all."""
     return Verification(entries=tuple(entries), findings=tuple(backend.verify(entries, deep=deep, watch=watch)))
