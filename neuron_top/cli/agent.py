@@ -80,7 +80,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def warn(text: str) -> None:
-    """What went wrong, or is well again."""
+    """Print what went wrong, or what works again."""
     log_stderr(f"neurontop: {text}")
 
 

@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _state_folder(current: settings.Settings) -> str:
-    """The folder in force, where none is set too; "" where it is below a home that nobody has."""
+    """The state folder in use, also if none is set; "" if it would lie below the home of a user who has none."""
     with contextlib.suppress(UsageError):
         return str(current.state_path)
     return current.state_dir

@@ -27,7 +27,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_format(arguments: argparse.Namespace) -> str:
-    """As asked for, else by the ending of the file, else Markdown. Raises UsageError for another ending."""
+    """The format that was asked for, else by the file's suffix, else Markdown. Raises UsageError for another suffix."""
     suffix = Path(arguments.output).suffix.lower() if arguments.output else ""
     if arguments.format is None and suffix and suffix not in _SUFFIXES:
         raise UsageError(
@@ -67,7 +67,7 @@ def write(text: str, form: str, path: str | None) -> None:
 
 
 def _replace(target: Path, text: str) -> None:
-    # Two that write the same do not meet, and in a shared folder nobody can put a link where we write.
+    # Two processes that write the same file do not collide, and in a shared folder nobody can put a link at our name.
     beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
     try:
         with beside.open("x", encoding="utf-8") as file:

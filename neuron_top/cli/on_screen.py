@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 SWITCH_SECONDS = 0.001
 """How long a thread that reads logs may delay the one that handles keys (Python's default: 5 ms)."""
 SOURCES_SECONDS = 0.4
-"""Preloading waits so long: the user waits for the first events of the sources."""
+"""Preloading begins after this time, as the user first waits for the sources' first events."""
 LOOK_SECONDS = 0.1
-"""How often a program that does not run yet is asked again to exit."""
+"""Time between two requests to exit, for a program that is not running yet."""
 
 
 def disable_gc() -> None:
@@ -33,10 +33,10 @@ def disable_gc() -> None:
 
 
 def show(app: TopApp, *reasons: Callable[[], object]) -> int:
-    """Run the program on our terminal; its exit status, 1 after an error. Raises what has ended the program.
+    """Run the program on our terminal; returns its exit status, 1 after an error. Raises what has ended the program.
 
     It exits when one of the `reasons` returns, each called in a thread of its own; without any, when the terminal is
-    lost: where the hang-up signal is ignored it would go on drawing for nobody.
+    lost: if the hang-up signal is ignored, it would go on drawing for nobody.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     ended = threading.Event()
@@ -58,7 +58,7 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
 
 
 def _end_input(app: TopApp) -> None:
-    """End the thread that reads keys: an interrupted beginning leaves it, and Python would wait for it for ever."""
+    """End the thread that reads keys: an interrupted start leaves it running, and Python would wait for it for ever."""
     from neuron_top.tui.driver import LastingDriver
 
     if isinstance(app._driver, LastingDriver):
@@ -66,7 +66,7 @@ def _end_input(app: TopApp) -> None:
 
 
 def _preload(app: TopApp, ended: threading.Event) -> None:
-    """Once the first frame is there: load what other screens need, then keep all that out of every collection."""
+    """After the first frame, load what other screens need, then keep all of that out of garbage collection."""
     from neuron_top.tui import preload
 
     app.begun.wait()
@@ -79,7 +79,7 @@ def _preload(app: TopApp, ended: threading.Event) -> None:
 def _exit_after(app: TopApp, reason: Callable[[], object], ended: threading.Event) -> None:
     reason()
     while not ended.is_set():
-        with contextlib.suppress(RuntimeError):  # it does not run yet, or no more
+        with contextlib.suppress(RuntimeError):  # it is not running yet, or no longer
             app.call_from_thread(app.leave)
             return
         ended.wait(LOOK_SECONDS)

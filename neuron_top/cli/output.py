@@ -27,8 +27,8 @@ _NOT_ASCII = re.compile("[^\0-\x7f]")
 
 
 def fill_closed_streams() -> None:
-    """Put /dev/null in the place of standard input and error that are closed: the next file opened would stand there,
-    and get what is written to them. `sys.stdin` stays None, by which a closed one is known."""
+    """Put /dev/null in the place of a closed standard input or error. Otherwise the next file that is opened would get
+    its descriptor, and what is written to that. `sys.stdin` stays None, which shows that it was closed."""
     for number in (0, 2):
         try:
             os.fstat(number)
@@ -44,7 +44,7 @@ def fill_closed_streams() -> None:
 
 
 def prepare_streams() -> None:
-    """Have stdout and stderr spell in ASCII what their encoding lacks: in a locale without UTF-8 that is an error."""
+    """Have stdout and stderr write in ASCII what their encoding lacks, which in a locale without UTF-8 is an error."""
     codecs.register_error("neurontop", _spelled)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not _is_utf8(stream):
@@ -104,9 +104,9 @@ def print_text(text: str) -> None:
 
 
 def log_stderr(text: str) -> None:
-    """A message on stderr in one write, so that no other output stands inside it; control characters are escaped.
+    """A message on stderr in one write, so that no other output is mixed into it; control characters are escaped.
 
-    Where it cannot be written (a full disk, a reader that has gone) a command does and answers what it would have.
+    If it cannot be written (a full disk, a reader that is gone), the command goes on and gives the same result.
     """
     with contextlib.suppress(OSError):
         sys.stderr.write(f"{visible_lines(text)}\n")
@@ -114,7 +114,7 @@ def log_stderr(text: str) -> None:
 
 
 def standard_input_bytes() -> IO[bytes] | None:
-    """The process's standard input; None where it was closed."""
+    """The process's standard input; None if it was closed."""
     return sys.stdin.buffer if sys.stdin is not None else None
 
 
@@ -126,18 +126,18 @@ def storable_name(name: str) -> str:
 class Parser(argparse.ArgumentParser):
     """An argument parser whose messages escape control characters: a shell's `*` passes names that others chose.
 
-    What may be left out is not named among what is missing.
+    Its message about missing arguments does not name those that may be left out.
     """
 
     def add_argument(self, *names: Any, **given: Any) -> argparse.Action:
-        """As argparse's; of any number of values none is required."""
+        """As argparse's, but an argument that takes any number of values is not required."""
         action = super().add_argument(*names, **given)
         if action.nargs in (argparse.ZERO_OR_MORE, argparse.REMAINDER):
             action.required = False
         return action
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
-        """Print the help; raises OSError where it cannot be written, which argparse keeps to itself."""
+        """Print the help. Raises OSError if it cannot be written, which argparse would ignore."""
         if file is not None:
             super().print_help(file)
             return
@@ -150,14 +150,14 @@ class Parser(argparse.ArgumentParser):
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """As wide as the terminal. argparse asks for the width, by shutil, also where no help is printed."""
+    """Help as wide as the terminal. argparse would find out the width by shutil, even if no help is printed."""
 
     def __init__(self, prog: str, **given: Any) -> None:
         super().__init__(prog, **{"width": _terminal_width() - 2, **given})
 
 
 def _terminal_width() -> int:
-    """As `shutil.get_terminal_size` says, without importing it and all kinds of archives with it."""
+    """As `shutil.get_terminal_size`, without importing shutil, which also loads modules for archives."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)

@@ -27,7 +27,7 @@ LOOK_SECONDS = 0.5
 
 
 class PlainProgress:
-    """Decides when a line is due; `print_line` gives False where it cannot print now: the next look tries again."""
+    """Decides when a line is due. `print_line` returns False if it cannot print now; the next call tries again."""
 
     def __init__(self, print_line: Callable[[str], bool], clock: Callable[[], float] = time.monotonic) -> None:
         self._print, self._clock = print_line, clock
@@ -35,9 +35,9 @@ class PlainProgress:
         self._last_line = ""
         self._due = 0.0
         self._alerts: dict[str, str] = {}
-        """Title by key of those that were reported."""
+        """Key → title of the alerts that were reported."""
         self._missing: dict[str, str] = {}
-        """By log, why nothing is read of it, as it was reported."""
+        """Log → the reported reason why nothing is read from it."""
 
     def show(self, view: Overview) -> None:
         """Print the lines that are due."""
@@ -62,8 +62,7 @@ class PlainProgress:
             self._last_key, self._last_line, self._due = key, line, now + QUIET_SECONDS
 
     def wait(self, view: Overview) -> None:
-        """Print what follows from nothing more having come: a job that failed is reported then, and that there is
-        none."""
+        """Print what follows if nothing more comes: that the job failed, or that there is no job."""
         if self._last_key is None or self._last_key[-1] != view.header.active:
             self.show(view)
         else:
@@ -71,7 +70,7 @@ class PlainProgress:
             self._tell_missing(view)
 
     def close(self, view: Overview) -> None:
-        """Print where it ended, unless the last line said so."""
+        """Print how the run ended, unless the last line said so."""
         self._tell_alerts(view)
         line = progress_line(view)
         if line != self._last_line and self._print(line):

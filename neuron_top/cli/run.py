@@ -138,7 +138,7 @@ def _in_lines(recording: Recording) -> tuple[int, Summary]:
 
 
 def _reason(closing: Summary) -> str:
-    """Why the command failed, on one line; "" where it did not, or a person stopped it."""
+    """Why the command failed, on one line; "" if it did not, or if a person stopped it."""
     if closing.state not in (JobState.FAILED, JobState.KILLED):
         return ""
     from neuron_top.views.diagnosis import headline
@@ -148,13 +148,13 @@ def _reason(closing: Summary) -> str:
 
 
 def _print_summary(text: str) -> None:
-    """Print it in lines that are known as ours in a log of the job's (`parsers.own_lines`)."""
+    """Print the summary in lines that are recognized as ours in a log of the job (`parsers.own_lines`)."""
     lines = (line if line.startswith(" ") else f"neurontop: {line}" for line in text.splitlines())
     log_stderr("\n" + "\n".join(lines))
 
 
 def _print_between_lines(recording: Recording, line: str) -> bool:
-    """Print a line where no line of the job's is split; False where that is not possible now."""
+    """Print a line without splitting one of the job's; False if that is not possible now."""
     with recording.job.between_lines(sys.stderr.fileno()) as before:
         if before is not None:
             log_stderr(f"{before}neurontop: {line}")

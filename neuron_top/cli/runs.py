@@ -146,7 +146,7 @@ def _copy(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _delete(service: RunService, arguments: argparse.Namespace) -> int:
-    """Show the plan, ask, delete, report; gives the exit status."""
+    """Show the plan, ask, delete, report; returns the exit status."""
     if not arguments.names:
         raise UsageError("runs rm: name the recordings to delete; `neurontop runs` lists them")
     plan = service.plan_deletion(arguments.names)

@@ -32,7 +32,7 @@ def has_screen() -> bool:
 
 
 def _in_background(terminal: int) -> bool:
-    """Whether a shell has another job in front on that terminal; it is ours to use where it is no shell's."""
+    """Whether a shell has another job in the foreground of that terminal. One without a shell is ours to use."""
     try:
         front = os.tcgetpgrp(terminal)
     except OSError:
@@ -41,7 +41,7 @@ def _in_background(terminal: int) -> bool:
 
 
 def move_pipe_aside() -> int | None:
-    """Put our terminal in the place of standard input; a descriptor of what stood there. None: we have no terminal."""
+    """Replace standard input by our terminal; returns a descriptor of what it was, None if we have no terminal."""
     try:
         terminal = os.open(_TERMINAL, os.O_RDWR)
     except OSError:
@@ -58,7 +58,7 @@ def standard_terminals() -> list[int]:
 
 
 def release_lost(terminals: Sequence[int]) -> None:
-    """Put /dev/null in the place of those descriptors whose terminal is gone: writing must not fail for ever."""
+    """Replace descriptors whose terminal is gone by /dev/null, so that writing to them does not fail for ever."""
     lost = [number for number in terminals if not os.isatty(number)]
     if lost:
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -68,7 +68,7 @@ def release_lost(terminals: Sequence[int]) -> None:
 
 
 def watched_terminal() -> threading.Event:
-    """Release our terminal once its other side is closed; the event is set then, and never where we have none."""
+    """Release our terminal once its other side is closed, and set the event then; never if we have no terminal."""
     terminals, lost = standard_terminals(), threading.Event()
     waiting = select.poll()
     for number in terminals:

@@ -1,4 +1,4 @@
-"""`neurontop --version`: the version, and what it found beside itself."""
+"""`neurontop --version`: the version, and what else is installed that matters."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _shown(
 
 
 def _check_found(paths: Sequence[str]) -> None:
-    """Raises NothingToShow for a path that is not there: a state that is printed once waits for none."""
+    """Raises NothingToShow for a path that does not exist: a state that is printed once does not wait for it."""
     for path in paths:
         if path != "-" and not Path(path).exists():
             raise NothingToShow(f"{path}: no such file or folder; --plain and --json wait for it")
@@ -181,7 +181,7 @@ def _follow(
 ) -> int:
     """Show what has changed, at most once per period, until the sources end or somebody stops us; then the end.
 
-    `wait` is called where nothing changed for a period: an alert may be that nothing more comes.
+    `wait` is called if nothing changed for a period: that may itself raise an alert.
     """
     changed = threading.Event()
     feed.start(changed.set)
@@ -200,7 +200,7 @@ def _follow(
 
 
 def _once(feed: EndingFeed, settings: Settings, *, named: bool) -> int:
-    """Read what there is, print where it stands."""
+    """Read what there is, and print the state once."""
     from neuron_top.cli.plain import overview_text
     from neuron_top.services.feeds import searched_places
 

@@ -76,14 +76,14 @@ def _is_entry_folder(path: Path) -> bool:
 
 
 def take_snapshot(service: CacheReader, root: str, *, rescan: bool = False) -> Snapshot:
-    """The current picture of `root`; what could not be seen is said on stderr."""
+    """The current snapshot of `root`; what could not be read is reported on stderr."""
     snapshot = service.snapshot(root, rescan=rescan)
     report_problems(snapshot)
     return snapshot
 
 
 def report_problems(snapshot: Snapshot) -> None:
-    """Say what could not be seen, and where nothing is a cache."""
+    """Report what could not be read, and a folder that may be no cache."""
     question_root(snapshot)
     for problem in snapshot.problems[:10]:
         log_stderr(f"neurontop: {problem}")
@@ -97,7 +97,7 @@ def report_problems(snapshot: Snapshot) -> None:
 
 
 def question_root(snapshot: Snapshot) -> None:
-    """Ask whether a folder that holds other things alone was meant; an empty one may become a cache."""
+    """Ask whether a folder was meant that holds only other things. An empty one is fine: it may become a cache."""
     if snapshot.others and not snapshot.entries:
         from neuron_top.services.cache_places import caches_below  # looks into every kind of cache
 
@@ -121,7 +121,7 @@ def name_others(root: str) -> None:
 
 
 def state_names(text: str) -> frozenset[State]:
-    """`failed,extracted` → states. Raises UsageError for a name that is none, or for no name."""
+    """`failed,extracted` → states. Raises UsageError for an unknown name, or for no name."""
     try:
         states = states_named(text)
     except ValueError as problem:

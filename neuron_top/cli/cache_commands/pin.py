@@ -60,7 +60,7 @@ def chosen(arguments: argparse.Namespace) -> tuple[list[str], str]:
 
 
 def report(arguments: argparse.Namespace, changed: list[Pin], did: str) -> None:
-    """What became of it."""
+    """Print which pins were changed."""
     if arguments.json:
         print_json({did: [pin.pattern for pin in changed]})
     else:

@@ -29,7 +29,7 @@ SHOWN = 25
 
 
 def run_plans(made: Sequence[Plan], arguments: argparse.Namespace, service: CacheService) -> int:
-    """Show the plans, save them or ask, execute them, report; gives the exit status."""
+    """Show the plans, save them or ask, execute them, report; returns the exit status."""
     if arguments.save_plan is not None:
         _save(arguments.save_plan, made)
     if arguments.dry_run or arguments.save_plan is not None:
@@ -63,7 +63,7 @@ def _show(made: Sequence[Plan], arguments: argparse.Namespace) -> int:
 
 
 def _report_nothing(made: Sequence[Plan], arguments: argparse.Namespace) -> int:
-    """Nothing to do is fine; everything that was asked for being protected is a refusal."""
+    """Report that there is nothing to do. It is a refusal if all that was asked for is protected."""
     if arguments.json:
         _print_json(made, [])
     protected = sum(len(plan.exclusions) for plan in made)
@@ -142,6 +142,6 @@ def _has_terminal() -> bool:
 
 
 def _ask(question: str) -> str:
-    """The answer typed on the terminal; an end of input is none."""
+    """The answer typed on the terminal; empty at the end of input."""
     print(question, end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip()

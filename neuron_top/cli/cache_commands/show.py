@@ -108,7 +108,7 @@ def _graph_json(graph: HloSummary | LocalGraph | str | None) -> object:
 
 
 def _size(entry: Entry, *, in_bucket: bool) -> str:
-    """A bucket has no blocks: what an entry takes there is its length."""
+    """The entry's size. In a bucket, which has no blocks, an entry takes its length."""
     length = f"{bytes_text(entry.apparent)} in length"
     return length if in_bucket else f"{bytes_text(entry.allocated)} on disk, {length}"
 
@@ -146,7 +146,7 @@ def _flags(entry: Entry) -> str:
 
 
 def _files_of(contents: Contents, *, in_bucket: bool) -> list[File]:
-    """An object takes its length; the blocks of the copy we fetched of it are nobody's."""
+    """The entry's files. In a bucket, a file takes its length: the blocks are only those of our temporary copy."""
     files = contents.files()
     return [msgspec.structs.replace(file, allocated=file.bytes) for file in files] if in_bucket else files
 

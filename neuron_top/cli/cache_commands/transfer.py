@@ -84,7 +84,7 @@ class _Rate:
         self._reported_at = began
 
     def show(self, progress: Progress) -> bool:
-        """False when it is to stop."""
+        """Show the progress; False if the copy is to stop."""
         now = time.monotonic()
         rate = progress.moved_bytes / max(now - self._began, 0.001)
         left = (self._total - progress.moved_bytes) / rate if rate else 0.0

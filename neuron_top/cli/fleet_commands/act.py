@@ -126,7 +126,7 @@ def _nodes(arguments: argparse.Namespace) -> Collection[str]:
 
 
 def _left(actions: FleetActions, plan: FleetPlan, arguments: argparse.Namespace) -> int:
-    """Nothing is done: the plan is taken back."""
+    """Withdraw a plan by which nothing is done; returns the exit status."""
     if arguments.json:
         print_json(plan)
     actions.take_back(plan.batch)
@@ -137,7 +137,7 @@ def _left(actions: FleetActions, plan: FleetPlan, arguments: argparse.Namespace)
 
 
 def print_plan(plan: FleetPlan) -> None:
-    """A line for each node, what it leaves alone, and the sum."""
+    """Print a line for each node, what it skips, and the sum."""
     print(table(("node", "", "plan"), [(node.node, state_text(node), node_text(node)) for node in plan.nodes]))
     for node in plan.nodes:
         lines = [*(node.plan.shown if node.plan is not None else ()), *(f"  {text}" for text in skipped_texts(node))]
