@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_top.cache.model.states import State
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.scan import catalog, index, scanner
 from neuron_top.cache.scan.contents import Contents
+from neuron_top.cache.scan.legacy import read_old
 from neuron_top.errors import NothingToShow
 from neuron_top.parsers.hlo import HloSummary
 from tests.builders import (
@@ -219,6 +221,24 @@ def test_the_layouts_of_2022_and_of_the_hub_in_2023_are_found(tmp_path: Path) ->
     found = {entry.compiler: entry.state for entry in snapshot.entries}
     assert found == {old.rpartition("/")[0]: State.HIT_LEGACY, hub: State.HIT_LEGACY}
     assert {other.path: other.files for other in snapshot.others} == {"lock": 1, f"{COMPILER}/0_REGISTRY": 1}
+
+
+@pytest.mark.parametrize("access_times", [True, False])
+def test_a_mount_without_access_times_shows_no_read_of_an_entry_of_2022(tmp_path: Path, access_times: bool) -> None:
+    compiler, module = "USER_neuroncc-1.0.47218.0+162039557", "MODULE_18200615679846498221"
+    path = tmp_path / compiler / module / "MODULE_0" / "83a0fd4a" / "MODULE_0.neff"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(neff())
+    os.utime(path, (2000.0, 1000.0))
+    entry = read_old(str(tmp_path), compiler, module, NoAtimeReader(), access_times=access_times)
+    assert entry is not None
+    assert entry.read_at == (2000.0 if access_times else None)
+
+
+def test_a_file_in_place_of_a_module_folder_is_no_entry(tmp_path: Path) -> None:
+    (tmp_path / COMPILER).mkdir()
+    (tmp_path / COMPILER / "MODULE_13190871343506053659").write_bytes(b"")
+    assert scanner.scan(str(tmp_path)).entries == ()
 
 
 def test_entries_in_the_root_itself_are_found_and_what_lies_beside_them_is_counted_once(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ optimum-neuron is a folder `MODULE_<hash>` without a flags part, of which only t
 from __future__ import annotations
 
 import os
+import stat
 
 from neuron_top.cache.model.entry import Artifact, Entry, Part
 from neuron_top.cache.model.states import State
@@ -18,14 +19,21 @@ from neuron_top.parsers.neff import HEAD_BYTES, head_problem
 _DEEPEST = 3
 
 
-def read_old(root: str, compiler: str, module: str, reader: NoAtimeReader) -> Entry | None:
-    """The entry of a module folder without a flags part; None if it cannot be read."""
+def read_old(
+    root: str, compiler: str, module: str, reader: NoAtimeReader, *, access_times: bool = True
+) -> Entry | None:
+    """The entry of a module folder without a flags part; None if it is gone or is no folder.
+
+    `access_times` is False if the mount does not keep them.
+    """
     path = f"{root}/{compiler}/{module}"
     try:
         own = os.lstat(path)
-        size = measure(path, reader)
     except OSError:
         return None
+    if not stat.S_ISDIR(own.st_mode):
+        return None
+    size = measure(path, reader)
     era_one = "USER_neuroncc-" in compiler
     state, artifact, neff, problems = _era_one(path, reader) if era_one else (State.TRACED, Artifact.NONE, None, ())
     return Entry(
@@ -45,7 +53,7 @@ def read_old(root: str, compiler: str, module: str, reader: NoAtimeReader) -> En
         flags_hash_ok=None,
         compiled_at=neff.st_mtime if neff is not None and artifact is Artifact.VALID else None,
         changed_at=max(own.st_mtime, size.newest or 0.0),
-        read_at=neff.st_atime if neff is not None and neff.st_atime > neff.st_mtime else None,
+        read_at=neff.st_atime if access_times and neff is not None and neff.st_atime > neff.st_mtime else None,
         compile_seconds=None,
         lock=None,
         failure=None,

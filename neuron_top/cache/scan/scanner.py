@@ -166,7 +166,7 @@ class _Scan:
                 return before
             if match(name):
                 return entry_reader.read(name, before)
-            return read_old(self.root, compiler, name, self.reader)
+            return read_old(self.root, compiler, name, self.reader, access_times=keeps_times)
 
         of_entries, others = list[str](), list[str]()
         for name in names:
