@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not arguments.next_run:
         if service.backend(root).kind is BackendKind.BUCKET:
             raise UsageError("a bucket's failures can only be cleared (--next-run): compiling needs a folder")
-        execution.jobs(arguments)  # a wrong number is said before anything else
+        execution.jobs(arguments)  # a wrong number is reported before anything is done
     look = service.look(root, causes=True)
     common.report_problems(look.snapshot)
     entries = look.snapshot.entries if text is None else (common.one_entry(look.snapshot, text),)
