@@ -218,7 +218,7 @@ def entry_of(bucket: Bucket, key: str) -> tuple[str, str]:
     place, _, name = key.rpartition("/")
     path = place[len(bucket.prefix) :]
     above, _, module = path.rpartition("/")
-    is_entry = MODULE.match(module) and (path == module or _is_below(above)) and NEVER not in above
+    is_entry = MODULE.match(module) and (path == module or _is_below(above)) and NEVER not in above.split("/")
     return (path if is_entry else ""), name
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from neuron_top.cache import processes
+from neuron_top.cache.model.entry import NEFF_FILE
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.use import CacheUse
 from neuron_top.units import counted
@@ -103,8 +104,11 @@ def _why(users: Mapping[int, str], running: Iterable[CacheProcess]) -> str:
 
 
 def _entry_of(path: str, root: str) -> list[str]:
-    """The entry (`compiler/module`) below `root` that a path lies in; an empty list if it lies in none."""
-    parts = path.removeprefix(root + "/").split("/") if path.startswith(root + "/") else []
+    """The entry below `root` that a path lies in, or is (TorchNeuron's); an empty list if there is none."""
+    below = path.removeprefix(root + "/") if path.startswith(root + "/") else ""
+    if NEFF_FILE.match(below):
+        return [below]
+    parts = below.split("/")
     place = next((number for number, part in enumerate(parts) if part.startswith("MODULE_")), None)
     return ["/".join(parts[: place + 1])] if place is not None else []
 

@@ -20,6 +20,9 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan_context import collect_context
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.reasons import CaveatCode, ReasonCode
+from neuron_top.cache import filesystem, users
+from neuron_top.cache.filesystem import AccessTimes
+from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.use import DAY, CacheUse
 from neuron_top.cli.main import main
 from tests.actions import caches
@@ -100,6 +103,32 @@ def test_what_a_job_opened_after_the_plan_was_made_stays(tmp_path: Path) -> None
     assert outcome.done == 0
     assert "in use" in caches.reasons(outcome)[0]
     assert place.exists()
+
+
+@pytest.mark.parametrize(("access_times", "goes"), [(AccessTimes.RELATIME, True), (None, False)])
+def test_where_nobody_knows_whether_reads_show_an_old_entry_stays_beside_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, access_times: AccessTimes | None, goes: bool
+) -> None:
+    root = tmp_path / "cache"
+    caches.entry(root, 1, age_days=90.0)
+    snapshot = caches.looked_at(root)
+    plan = plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), caches.context(snapshot))
+    disk = filesystem.Filesystem(access_times=access_times)
+    monkeypatch.setattr(filesystem, "describe", lambda *place: disk)
+    outcome = execute(plan, Trash(root), in_use=lambda _: CacheUse(why="process 7 uses it", since=time.time()))
+    assert (outcome.done, len(outcome.refused)) == ((1, 0) if goes else (0, 1))
+
+
+def test_a_file_of_torchneuron_that_a_job_has_open_is_held(tmp_path: Path) -> None:
+    held = tmp_path / "01" / "01" / f"0101{'0' * 28}.neff"
+    held.parent.mkdir(parents=True)
+    held.write_bytes(b"neff")
+    with job(tmp_path, held) as pid:
+        use = users.users_of(
+            str(tmp_path), [], [CacheProcess(pid=pid, command=("python",), environ=None, cwd=None)], boot=None
+        ).use
+    assert use is not None
+    assert use.held == {f"01/01/{held.name}"}
 
 
 def test_the_command_says_that_a_job_runs_and_what_the_worst_case_is(

@@ -143,3 +143,10 @@ def test_who_comes_meanwhile_waits_for_the_node_that_lists(bucket: s3.Bucket, in
     sleep: Callable[[float], None] = pauses.append
     indexing(bucket, index, claims=Taken(), notify=said.append, sleep=sleep).objects()
     assert said == [f"node n7 lists {bucket.url} for all", f"gave back index {bucket.url}"]
+
+
+def test_a_compiler_whose_name_only_holds_that_of_the_registry_has_entries(bucket: s3.Bucket) -> None:
+    module = caches.module(1)
+    for compiler, path in (("not-0_REGISTRY", f"not-0_REGISTRY/{module}"), ("0_REGISTRY", "")):
+        key = f"{bucket.prefix}{compiler}/{module}/model.neff"
+        assert s3.entry_of(bucket, key) == (path, "model.neff")

@@ -80,7 +80,9 @@ class Execution:
         self.owner = lock_owner.current()
         self.token_name = f"lock.{self.owner.token}"
         self.token = str(self.place / self.token_name)
-        self.has_access_times = filesystem.describe(str(trash.root)).access_times is not filesystem.AccessTimes.NOATIME
+        access_times = filesystem.describe(str(trash.root)).access_times
+        self.has_access_times = access_times is not filesystem.AccessTimes.NOATIME
+        self.surely_has_access_times = self.has_access_times and access_times is not None
         self.earlier = frozenset(
             record.owner.token
             for record in trash.records()
@@ -214,7 +216,9 @@ class Execution:
             self.asked = time.monotonic()
         if self.use is not None:
             has_artifact = step.rebuild_seconds != 0.0
-            known = step.last_used_from.shows_reads(has_access_times=self.has_access_times, has_artifact=has_artifact)
+            known = step.last_used_from.shows_reads(
+                has_access_times=self.surely_has_access_times, has_artifact=has_artifact
+            )
             module = step.path.rpartition("/")[2]
             if self.use.concerns(step.path, module, step.last_used if known else None):
                 raise StaleEntryError(NotDoneCode.IN_USE, self.use.why)
