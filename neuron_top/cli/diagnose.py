@@ -9,8 +9,9 @@ known too.
   kubectl logs job/train | neurontop diagnose -
   neurontop diagnose --json *.log | jq 'map_values(.causes[0].text)'
 
-A compiler's or a device's statement comes before what frameworks and launchers say of it; what a job overcame is no
-failure. Where the log does not state the reason, that is said, with the nearest line and where to look for more.
+What a compiler or a device reports counts before what frameworks and launchers make of it, and an error that the job
+overcame is no failure. If the log does not state the reason, the answer says so, with the nearest line and where to
+look for more.
 
 exit status: 0 nothing failed, or what failed was overcome · 1 failed · 2 a file cannot be read, is empty or no text ·
 3 recording not found

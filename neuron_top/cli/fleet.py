@@ -8,7 +8,7 @@ needs none: its recordings lie in a file of their own.
   neurontop fleet top step_seconds              the ten slowest nodes
   neurontop fleet different                     what the slow nodes have that the others have not
   neurontop fleet init                          make the tables, or migrate those of an earlier version
-  neurontop fleet init --print-sql              print the SQL instead, for who must read it first
+  neurontop fleet init --print-sql              print the SQL instead, for whoever must review it first
   neurontop fleet prune --dry-run               the days that the policy would drop
 
 exit status: 0 fine · 1 the database cannot be used · 2 usage · 3 no tables there yet, no such job or node · 4 refused

@@ -10,7 +10,7 @@ else of the last recording.
 JSON: bytes, seconds, shares 0…1, times in seconds since the epoch; what is unknown is null.
 A job that failed says why in the first line; "diagnosis" in the JSON is the answer of `neurontop diagnose`.
 
-A log that nothing failed in counts as one of a job that goes on until its file has not changed for 15 minutes.
+The job of a log without a failure counts as running until the file has not changed for 15 minutes.
 
 exit status: 0 fine · 1 the job failed or was interrupted, or its recording was cut off (a log that just stops, or
 ends in a wait for a lock, is 0) · 3 not found

@@ -5,10 +5,10 @@
   neurontop cache ls --inductor                 PyTorch's own: FX graphs, AOTAutograd, generated code; read-only
   neurontop cache ls --json | jq '.entries[] | select(.state == "extracted") | .module'
 
-The last column says what is most worth knowing of the state: a failure's code and advice, the proof about a lock's
-holder, what is wrong with a file. `last used` is the newer of the last use by a recorded run (`neurontop run`) and the
-artifact's access time where the mount keeps it (with `relatime` to the day); an entry of which neither is known has
-none. Compile times are known of local compiles and of recorded runs.
+The last column tells what matters most about the state: a failure's code and advice, the proof about a lock's holder,
+what is wrong with a file. `last used` is the later of two times: the last use by a recorded run (`neurontop run`), and
+the artifact's access time if the mount keeps it (with `relatime` to the day); it is empty if neither is known. Compile
+times are known for local compiles and from recorded runs.
 
 exit status: 0 listed · 2 usage · 3 no such cache
 """

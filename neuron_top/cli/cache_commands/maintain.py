@@ -3,10 +3,11 @@
   neurontop cache maintain                        the cache in force
   neurontop cache maintain /var/tmp/neuron-compile-cache --dry-run
 
-First what lies in the trash for longer than the grace period is purged; then the classes of the policy go, then what
-was not used for its age, then the least recently used until the cache keeps its size and the disk its free space. What
-a running job may need, a shared file system without --assume-exclusive, extracted graphs and half-stored artifacts are
-skipped.
+The policy is made of the settings cache_max_size, cache_min_free, cache_older_than and cache_states. First, what has
+been in the trash for longer than the grace period is purged. Then entries in the policy's states go, then those that
+were not used for its age, then the least recently used, until the cache is below its size and the disk has its free
+space. Skipped are: what a running job may need, a cache on a shared file system without --assume-exclusive, extracted
+graphs and half-stored artifacts.
 
 exit status: 0 done, or nothing to do · 1 some steps were not done · 3 no such cache · 4 refused for safety
 """

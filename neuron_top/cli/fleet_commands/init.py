@@ -1,7 +1,7 @@
 """Make the tables of a database, or migrate those of an earlier version; run it as the database's owner.
 
   NEURONTOP_STORE=postgresql://owner@db.example/neurontop neurontop fleet init
-  neurontop fleet init --print-sql | psql …      for who must read it first; asks no server
+  neurontop fleet init --print-sql | psql …      for whoever must review it first; asks no server
   neurontop fleet init --print-sql --from 1      what a database of schema 1 lacks
 
 It makes the schema `neurontop` with daily partitions, row security, and three roles without a login: neurontop_agent
