@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -20,7 +19,6 @@ import msgspec
 from neuron_top.actions import entry_lock
 from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
-from neuron_top.actions.journal.records import PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Step
@@ -116,13 +114,11 @@ class _Compiles:
 
     def end(self) -> None:
         """Write the closing records. If the disk has no room for them, the plan counts as interrupted."""
-        at, identity = time.time(), self.plan.identity
-        closing = PlanEnded(
-            plan=identity, at=at, done=self.done, refused=len(self.refused), moved_bytes=0, interrupted=self.interrupted
+        closing = plan_history.ended(
+            self.plan.identity, self.refused, done=self.done, moved_bytes=0, interrupted=self.interrupted
         )
-        refused = [StepsRefused(plan=identity, at=at, steps=tuple(self.refused))] if self.refused else []
         with contextlib.suppress(RefusedForSafety):
-            self.trash.write(*refused, closing)
+            self.trash.write(*closing)
 
     def outcome(self) -> Outcome:
         """What to report."""

@@ -17,7 +17,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from neuron_top.actions.execution.copy_targets import CopyTarget, EntryWriter
 from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
-from neuron_top.actions.journal.records import PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.open_entries import CopiedElsewhereError, StaleEntryError, not_done
 from neuron_top.actions.plan import (
@@ -138,18 +137,11 @@ class _Copies:
 
     def end(self, trash: Trash) -> None:
         """Write the closing records. If the disk has no room for them, the copy counts as interrupted."""
-        at, identity = time.time(), self.plan.identity
-        closing = PlanEnded(
-            plan=identity,
-            at=at,
-            done=self.done,
-            refused=len(self.refused),
-            moved_bytes=self.copied,
-            interrupted=self.interrupted,
+        closing = plan_history.ended(
+            self.plan.identity, self.refused, done=self.done, moved_bytes=self.copied, interrupted=self.interrupted
         )
-        refused = [StepsRefused(plan=identity, at=at, steps=tuple(self.refused))] if self.refused else []
         with contextlib.suppress(RefusedForSafety):
-            trash.write(*refused, closing)
+            trash.write(*closing)
 
 
 def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[int], None]) -> int:

@@ -16,7 +16,7 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.backends.base import GRACE_SECONDS
 from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
-from neuron_top.actions.journal.records import Move, MovesIntended, PlanEnded, StepsRefused
+from neuron_top.actions.journal.records import Move, MovesIntended
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.open_entries import StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step, Undo
@@ -146,18 +146,16 @@ class _Execution:
 
     def end(self) -> None:
         """Write the closing records. Raises RefusedForSafety."""
-        at, identity = time.time(), self.plan.identity
         self.interrupted |= len(self.done) + len(self.refused) < len(self.plan.steps)
-        closing = PlanEnded(
-            plan=identity,
-            at=at,
-            done=len(self.done),
-            refused=len(self.refused),
-            moved_bytes=self.bytes,
-            interrupted=self.interrupted,
+        self.trash.write(
+            *plan_history.ended(
+                self.plan.identity,
+                self.refused,
+                done=len(self.done),
+                moved_bytes=self.bytes,
+                interrupted=self.interrupted,
+            )
         )
-        refused = [StepsRefused(plan=identity, at=at, steps=tuple(self.refused))] if self.refused else []
-        self.trash.write(*refused, closing)
 
     def _objects(self, step: Step) -> list[s3.Object]:
         entry, objects = s3.look_again(self.bucket, step.path)

@@ -1,10 +1,10 @@
-"""What the journal of a cache says of one plan, from its first record to its last. Pure values."""
+"""What the journal of a cache says of one plan, from its first record to its last."""
 
 from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from neuron_top.actions.journal.records import (
@@ -148,3 +148,12 @@ def begun(plan: Plan, owner: lock_owner.LockOwner) -> PlanBegun:
         steps=len(plan.steps),
         frees=plan.frees,
     )
+
+
+def ended(
+    plan: str, refused: Sequence[tuple[int, WhyNotDone]], *, done: int, moved_bytes: int, interrupted: bool
+) -> list[AnyRecord]:
+    """The records with which an execution ends, stamped with the present time."""
+    at = time.time()
+    end = PlanEnded(plan=plan, at=at, done=done, refused=len(refused), moved_bytes=moved_bytes, interrupted=interrupted)
+    return [*([StepsRefused(plan=plan, at=at, steps=tuple(refused))] if refused else []), end]
