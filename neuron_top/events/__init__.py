@@ -1,7 +1,7 @@
 """Every event the program knows, and their one union.
 
-Sources and parsers make events, `run.model.Run.apply` adds them up, the store keeps them. A new event is
-added to its module, here and nowhere else; `decode` and the type checker then know it.
+Sources and parsers make events, `run.model.Run.apply` adds them up, the store keeps them. A new event is added to its
+module and to its family here; `decode` then knows it, and the type checker names the tracker in `run/` that must.
 """
 
 from __future__ import annotations
