@@ -16,6 +16,7 @@ import contextlib
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +61,13 @@ class _StoredFailure(NamedTuple):
 
     inode: int
     changed_ns: int
+
+
+class _Next(Enum):
+    """What a process does next that did not compile the entry."""
+
+    LOOK_UP = auto()
+    WAIT_FOR_LOCK = auto()
 
 
 class Wrapper:
@@ -301,25 +309,37 @@ class Wrapper:
                     continue
             with self._turn(entry, seen) as turn:
                 waited += turn.waited
-                if not turn.mine:
-                    continue
-                if self._share is not None and self._fetched(entry, graph.digest, anew=True).look_again:
-                    continue  # the process that had its turn before has stored it
-                lock = EntryLock(entry, claim=turn.place)
-                try:
-                    if lock.acquire_claimed():
-                        compiled = self._compile_locked(entry, graph, lock, flags, turn, before)
-                        if compiled is not None:
-                            return compiled
-                        continue
-                finally:
-                    lock.release()
-            waited += wait_for_lock(
-                entry,
-                self.log,
-                began=lambda: self._emit(side_channel.wait_began(entry.module)),
-                interrupted=lambda: self._compiling.interrupted,
-            )
+                result = self._in_turn(entry, graph, flags, turn, before)
+            if isinstance(result, CompiledEntry):
+                return result
+            if result is _Next.WAIT_FOR_LOCK:
+                waited += wait_for_lock(
+                    entry,
+                    self.log,
+                    began=lambda: self._emit(side_channel.wait_began(entry.module)),
+                    interrupted=lambda: self._compiling.interrupted,
+                )
+
+    def _in_turn(
+        self,
+        entry: WritableEntry,
+        graph: GraphToCompile,
+        flags: tuple[str, ...] | None,
+        turn: Turn,
+        before: _StoredFailure | None,
+    ) -> CompiledEntry | _Next:
+        """Compile the entry if the turn and its lock are ours; otherwise what to do next."""
+        if not turn.mine:
+            return _Next.LOOK_UP
+        if self._share is not None and self._fetched(entry, graph.digest, anew=True).look_again:
+            return _Next.LOOK_UP  # the process that had its turn before has stored it
+        lock = EntryLock(entry, claim=turn.place)
+        try:
+            if not lock.acquire_claimed():
+                return _Next.WAIT_FOR_LOCK
+            return self._compile_locked(entry, graph, lock, flags, turn, before) or _Next.LOOK_UP
+        finally:
+            lock.release()
 
     def _compile_locked(
         self,
