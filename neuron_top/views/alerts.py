@@ -96,7 +96,7 @@ def _job_failed(alert: RaisedAlert) -> str:
     if alert.cause is None:
         return exit_text(alert.exit_code) if alert.exit_code is not None else "the log does not state why"
     said = sentence_part(_first_line(alert.cause.text))
-    text = cause_text(alert.cause.cause_class, said, stated=alert.cause.stated)
+    text = cause_text(alert.cause.cause_class, said, stated=alert.cause.stated, confidence=alert.cause.confidence)
     return f"{text} (line {count_text(alert.cause.line)})"
 
 

@@ -30,7 +30,6 @@ _WORDS = {
     CauseClass.TOOL_ERROR: "a tool failed",
     CauseClass.INTERRUPTED: "the job was stopped from outside",
 }
-_CERTAINTY = {Confidence.HIGH: "", Confidence.MEDIUM: "likely", Confidence.LOW: "perhaps"}
 _UNSTATED = "the log does not state why"
 _GOES_ON = "no failure so far; the job goes on"
 _ENDS = {JobEnd.FINISHED: "the job finished", JobEnd.FAILED: "the job ended", JobEnd.UNKNOWN: "the log just stops"}
@@ -77,7 +76,7 @@ class DiagnosisView(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[EvidenceLine, ...] = ()
     next_step: str = ""
     certainty: str = ""
-    """Said where the cause is not certain."""
+    """`likely` behind the line where the cause is not certain; a mere guess is called one in the verdict itself."""
     others: tuple[OtherFinding, ...] = ()
     more: int = 0
     """Further findings that are not in `others`."""
@@ -117,14 +116,16 @@ def headline(diagnosis: Diagnosis | None, *, over: bool) -> Headline | None:
     )
 
 
-def describe(cause_class: CauseClass) -> str:
-    """A class in words."""
-    return _WORDS[cause_class]
+def describe(cause_class: CauseClass, confidence: Confidence = Confidence.HIGH) -> str:
+    """A class in words; a guess says so first, as a title or a narrow column shows the beginning alone."""
+    return f"perhaps {_WORDS[cause_class]}" if confidence is Confidence.LOW else _WORDS[cause_class]
 
 
-def cause_text(cause_class: CauseClass, line: str, *, stated: bool = True) -> str:
+def cause_text(
+    cause_class: CauseClass, line: str, *, stated: bool = True, confidence: Confidence = Confidence.HIGH
+) -> str:
     """What went wrong, with the line of the log: that states it, or that is the last where none does."""
-    return f"{describe(cause_class)}: {line}" if stated else f"{_UNSTATED}; its last line: {line}"
+    return f"{describe(cause_class, confidence)}: {line}" if stated else f"{_UNSTATED}; its last line: {line}"
 
 
 def one_line(diagnosis: Diagnosis) -> str:
@@ -148,7 +149,8 @@ def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
     text = sentence_part(shortened(view.text, _LONGEST_LINE))
     certainty = f", {view.certainty}" if view.certainty else ""
     cause = diagnosis.causes[0]
-    return f"{cause_text(cause.cause_class, text, stated=cause.stated)} (line {count_text(cause.line)}{certainty})"
+    what = cause_text(cause.cause_class, text, stated=cause.stated, confidence=cause.confidence)
+    return f"{what} (line {count_text(cause.line)}{certainty})"
 
 
 def _interrupted_text(signal: str) -> str:
@@ -198,7 +200,7 @@ def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisV
         verdict = f"failed; {_UNSTATED}" if diagnosis.failed else fine
         return DiagnosisView(failed=diagnosis.failed, verdict=verdict)
     cause, *others = diagnosis.causes
-    what = describe(cause.cause_class) if cause.stated else _UNSTATED
+    what = describe(cause.cause_class, cause.confidence) if cause.stated else _UNSTATED
     lines = (*_evidence(cause), EvidenceLine(cause.line, cause.text, True))
     return DiagnosisView(
         failed=diagnosis.failed,
@@ -207,9 +209,9 @@ def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisV
         text=cause.text,
         lines=tuple(sorted(lines, key=lambda line: line.line)),
         next_step=_advice(diagnosis),
-        certainty=_CERTAINTY[cause.confidence] if cause.stated else "",
+        certainty="likely" if cause.stated and cause.confidence is Confidence.MEDIUM else "",
         others=tuple(
-            OtherFinding(other.line, describe(other.cause_class), other.text, other.count)
+            OtherFinding(other.line, describe(other.cause_class, other.confidence), other.text, other.count)
             for other in others[:_MOST_OTHERS]
         ),
         more=max(0, len(others) - _MOST_OTHERS),

@@ -7,7 +7,7 @@ from contextlib import suppress
 import msgspec
 
 from neuron_top.decoders import MALFORMED
-from neuron_top.events.diagnosis import CauseClass
+from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.run.state import JobState
 from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import NO_LABELS, RunLabels
@@ -55,6 +55,7 @@ class _ClosingCause(msgspec.Struct, frozen=True, rename={"cause_class": "class"}
     cause_class: str = ""
     text: str = ""
     stated: bool = True
+    confidence: str = ""
 
 
 class _ClosingDiagnosis(msgspec.Struct, frozen=True):
@@ -114,7 +115,9 @@ def _reason(closing: _Closing | None) -> str:
         return ""
     cause = final.causes[0]
     with suppress(ValueError):  # a class of a newer version has no words here
-        return cause_text(CauseClass(cause.cause_class), cause.text)
+        is_guess = cause.confidence == Confidence.LOW
+        confidence = Confidence.LOW if is_guess else Confidence.HIGH
+        return cause_text(CauseClass(cause.cause_class), cause.text, confidence=confidence)
     return cause.text
 
 

@@ -35,7 +35,7 @@ def of(log: str, reason: str = "failed: the log does not state why; its last lin
 
 def test_the_line_that_states_the_cause_is_no_cause() -> None:
     assert of("working\n") == (
-        "failed: the program raised an error: neurontop: train: failed (exit status 1) (line 4, perhaps)"
+        "failed: perhaps the program raised an error: neurontop: train: failed (exit status 1) (line 4)"
     )
 
 
