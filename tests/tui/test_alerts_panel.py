@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,8 +61,21 @@ def test_where_nothing_runs_the_last_jobs_are_listed_as_far_as_there_is_room() -
     assert "ago" not in shown[first + 1]
     assert "1 d 00 h ago" in shown[first + 2], "since its end: it ran for a quarter of an hour"
     assert "ago" in shown[first + 3]
+    assert "took" not in shown[first + 1], "it still runs"
+    assert "took 16 m 40 s" in shown[first + 2]
     tight = welcome_panel(LOOK, overview(Run(), feeds.START), 80, 9, rows)
     assert not any("Recent jobs" in strip.text for strip in tight)
+
+
+def test_a_last_job_is_called_as_on_the_screen_of_recordings_and_its_reason_takes_the_rest_of_the_line() -> None:
+    nameless = msgspec.structs.replace(
+        feeds.recordings()[2], name="", reason="the program raised an error: " + "x" * 40
+    )
+    shown = [strip.text for strip in welcome_panel(LOOK, overview(Run(), feeds.START), 130, 30, (nameless,))]
+    (line,) = (line for line in shown if "ago" in line)
+    assert f"✗ {nameless.called} " in line
+    assert nameless.id not in line
+    assert nameless.reason in line
 
 
 def test_what_happened_in_an_old_log_is_as_long_ago_as_the_log_ended() -> None:

@@ -88,6 +88,25 @@ def text(app: TopApp) -> str:
     return found.first().text if found else ""
 
 
+async def test_why_the_chosen_recording_failed_is_shown_in_full_on_a_narrow_terminal() -> None:
+    reason = "the program raised an error: ValueError: the batch of step 41 has labels beyond the vocabulary"
+    running, finished, failed = feeds.recordings()
+    rows = (running, finished, msgspec.structs.replace(failed, reason=reason))
+    app = TopApp(feeds.full(), Settings(), first="runs", services=feeds.StillServices(rows))
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = app.screen
+        assert isinstance(screen, RunsScreen)
+        await until(pilot, lambda: len(screen.table.order) > 0)
+
+        def below() -> str:
+            return " ".join(" ".join(strip.text.split()) for strip in screen.table.draw(80, 20)[-2:])
+
+        assert below() == "▶ 1 running ✓ 1 completed ✗ 1 failed select a row: its reason is shown here"
+        await pilot.press("down", "down", "down")
+        assert current(screen).id == failed.id
+        assert reason in below()
+
+
 def test_the_reason_of_a_failure_stands_in_its_row() -> None:
     row = msgspec.structs.replace(feeds.recordings()[0], reason="out of device memory: no space")
     column = next(column for column in COLUMNS if column.title == "Why")

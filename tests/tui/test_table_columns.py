@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from rich.style import Style
 
 from neuron_top.tui.panels import core_rows, entry_rows, fleet, graphs
 from neuron_top.tui.screens import runs
-from neuron_top.tui.widgets.table import Column, column_widths
+from neuron_top.tui.theme import DARK, UNICODE, Theme
+from neuron_top.tui.widgets.table import Column, column_widths, wrapped
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.fleet import METRICS
 from neuron_top.views.graphs import graph_table
@@ -66,3 +68,17 @@ def test_a_wide_table_of_entries_shows_whole_names(name: str, width: int) -> Non
     sizes = column_widths(TABLES[name], width)
     (module,) = [size for column, size in zip(TABLES[name], sizes, strict=True) if column.title == "Module"]
     assert module >= len("MODULE_13038136912272573160+e30acd3a")
+
+
+def test_what_is_to_be_said_about_a_row_is_broken_between_words_and_only_the_last_line_is_cut() -> None:
+    theme, plain = Theme(DARK, UNICODE), Style()
+    pieces = [("✗ corrupt", plain), ("  the artifact is damaged · verify it in full, then evict it", plain)]
+
+    def lines(width: int, most: int) -> list[str]:
+        return [strip.text.rstrip() for strip in wrapped(theme, pieces, width, most)]
+
+    assert lines(80, 2) == ["✗ corrupt  the artifact is damaged · verify it in full, then evict it"]
+    assert lines(40, 2) == ["✗ corrupt  the artifact is damaged ·", "  verify it in full, then evict it"]
+    assert lines(30, 2) == ["✗ corrupt  the artifact is", "  damaged · verify it in full…"]
+    assert lines(40, 1) == ["✗ corrupt  the artifact is damaged · …"]
+    assert all(len(line) <= width for width in range(1, 90) for line in lines(width, 2))

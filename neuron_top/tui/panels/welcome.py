@@ -25,6 +25,8 @@ _TEXT = 23
 
 _AGO = 14
 """Cells for how long ago a job ended, or for how long it has run."""
+_TOOK, _TOOK_FROM = 15, 100
+"""Cells for how long a job took, and of a window that has room for them beside the reason."""
 _NARROW = 44
 """Column of what a command does where there is no room for all behind the longest one."""
 MOST_RECENT = 6
@@ -64,13 +66,15 @@ def _recent(theme: Theme, rows: Sequence[RunRow], now: float, width: int) -> lis
     for row in rows:
         sign, style = _STATE_SIGNS.get(row.state, ("note", "quiet"))
         line = Line(theme, width).gap(2).put(getattr(theme.glyphs, sign), getattr(theme, style)).gap()
-        line.put(row.name or row.id, theme.text, 24).gap().put(
-            row.reason or row.state_text, theme.quiet, min(44, max(0, line.left - _AGO - 3))
-        ).gap(2)
-        line.put(_when(row, now), theme.quiet, _AGO).gap()
-        if row.seconds is not None and line.left > 12:
-            line.put(f"took {duration_text(row.seconds)}", theme.quiet)
-        strips.append(line.strip())
+        line.put(row.called, theme.text, 24).gap().put(_when(row, now), theme.quiet, _AGO).gap()
+        if width >= _TOOK_FROM:
+            took = (
+                f"took {duration_text(row.seconds)}"
+                if row.seconds is not None and row.state is not JobState.RUNNING
+                else ""
+            )
+            line.put(took, theme.quiet, _TOOK).gap()
+        strips.append(line.put(row.reason or row.state_text, theme.quiet).strip())
     return strips
 
 

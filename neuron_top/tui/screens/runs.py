@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar, TypedDict
 
+from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -23,7 +25,7 @@ from neuron_top.units import bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.model import Run
 from neuron_top.views.overlay import LETTERS, MOST_RUNS
 from neuron_top.views.runs import RunRow
-from neuron_top.views.states import JobState
+from neuron_top.views.states import JobState, job_text
 
 NOTHING = (
     "No recording yet.",
@@ -32,14 +34,32 @@ NOTHING = (
 )
 
 
-def _state(row: RunRow, theme: Theme, width: int) -> Cell:
+def _sign(state: JobState, theme: Theme) -> tuple[str, Style]:
     glyphs = theme.glyphs
-    sign, style = {
+    return {
         JobState.FINISHED: (glyphs.done, theme.good),
         JobState.RUNNING: (glyphs.running, theme.accent),
         JobState.CUT_OFF: (glyphs.warn, theme.warn),
-    }.get(row.state, (glyphs.failed, theme.bad))
+    }.get(state, (glyphs.failed, theme.bad))
+
+
+def _state(row: RunRow, theme: Theme, width: int) -> Cell:
+    sign, style = _sign(row.state, theme)
     return [(f"{sign} {row.state_text}", style)]
+
+
+def about(row: RunRow | None, shown: Sequence[RunRow], theme: Theme) -> Cell:
+    """Why the chosen recording failed and what it ran, which its row has no room for; else how many ended how."""
+    if row is not None:
+        why = [(f"{row.reason}  ", theme.text)] if row.reason else []
+        note = [(f"{row.note}  ", theme.accent)] if row.note else []
+        return [(f"{_state(row, theme, 0)[0][0]}  ", _sign(row.state, theme)[1]), *why, *note,
+                (" ".join(row.command), theme.quiet)]  # fmt: skip
+    cell: list[tuple[str, Style]] = []
+    for state, count in Counter(one.state for one in shown).most_common():
+        sign, style = _sign(state, theme)
+        cell.append((f"{sign} {count_text(count)} {job_text(state)}  ", style))
+    return [*cell, ("select a row: its reason is shown here", theme.quiet)] if cell else cell
 
 
 def _started(row: RunRow, theme: Theme, width: int) -> Cell:
@@ -120,6 +140,7 @@ class RunsScreen(TableScreen):
         marks = Column("", 1, lambda row, theme, width: [(self._letter(row), theme.title)])
         table: Table[RunRow] = Table((marks, *COLUMNS), lambda row: row.id, filter_text, id="runs")
         table.nothing = ("Looking for recordings…",)
+        table.about = lambda row, theme: about(row, tuple(table.order.rows), theme)
         yield table
 
     def on_mount(self) -> None:

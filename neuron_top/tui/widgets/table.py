@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -11,7 +12,7 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line
+from neuron_top.tui.drawing import Line, cells_in
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.order import Order
@@ -20,7 +21,11 @@ Row = TypeVar("Row")
 Cell = Sequence[tuple[str, Style]]
 _LEAST_ROWS = 6
 """Tables with fewer lines have no room for a line about the chosen row."""
+_TWO_LINES_FROM, _TWO_LINES_BELOW = 14, 140
+"""Lines and cells of a table that has two lines about the chosen row: most sentences are longer than a narrow window,
+and a table of few lines needs them for its rows. Where one suffices, the other stays free: no row moves."""
 
+_BLANKS_AND_WORD = re.compile(r"(\s*\S*)(.*)", re.DOTALL)
 
 NEVER = 1_000_000
 """The `least` of a column that is not shown now: a width that no terminal has."""
@@ -74,7 +79,7 @@ class Table(Lines, Generic[Row], can_focus=True):
         """What stands in a row right across all columns, as in the head of a group; None for a row of cells."""
 
         self.about: Callable[[Row | None, Theme], Cell] | None = None
-        """The last line: what there is to say about the chosen row, or where none is chosen."""
+        """The last lines: what there is to say about the chosen row, or where none is chosen."""
         self.lasting = False
         """Cells follow from their row alone, so that a row that stays the same need not be drawn again."""
         self._drawn_with: tuple[object, ...] = ()
@@ -101,20 +106,23 @@ class Table(Lines, Generic[Row], can_focus=True):
         if not len(self.order):
             lines = (part for text in self._empty() for part in textwrap.wrap(text, max(1, width)))
             return [self._header(widths, width), *(Line(self.theme, width).put(text).strip() for text in lines)]
-        room = height - 1 - self._has_last_line
+        room = height - 1 - self._last_lines
         self._scroll(len(self.order), room)
         chosen = self.order.index
         shown = enumerate(self.order.part(self.first, room), self.first)
         drawn = self._known_row if self.lasting else self._row
         strips = [self._header(widths, width), *(drawn(row, widths, width, at == chosen) for at, row in shown)]
-        if self.about is None or not self._has_last_line:
+        if self.about is None or not self._last_lines:
             return strips
-        strips += [Strip.blank(width, self.theme.text)] * (height - 1 - len(strips))
-        return [*strips, Line(self.theme, width).add(self.about(self.order.current, self.theme)).strip()]
+        strips += [Strip.blank(width, self.theme.text)] * (height - self._last_lines - len(strips))
+        strips += wrapped(self.theme, self.about(self.order.current, self.theme), width, self._last_lines)
+        return [*strips, *[Strip.blank(width, self.theme.text)] * (height - len(strips))]
 
     @property
-    def _has_last_line(self) -> bool:
-        return self.about is not None and self.size.height > _LEAST_ROWS and len(self.order) > 0
+    def _last_lines(self) -> int:
+        if self.about is None or self.size.height <= _LEAST_ROWS or not len(self.order):
+            return 0
+        return 2 if self.size.height >= _TWO_LINES_FROM and self.size.width < _TWO_LINES_BELOW else 1
 
     def _empty(self) -> Sequence[str]:
         if self.order.total:
@@ -203,7 +211,7 @@ class Table(Lines, Generic[Row], can_focus=True):
 
     def page(self, by: int) -> None:
         """Move the cursor by pages."""
-        self.move(by * max(1, self.size.height - 2 - self._has_last_line))
+        self.move(by * max(1, self.size.height - 2 - self._last_lines))
 
     def edge(self, end: int) -> None:
         """Move the cursor to the first (-1) or last (1) row."""
@@ -239,7 +247,7 @@ class Table(Lines, Generic[Row], can_focus=True):
             self._click_title(event.x)
             return
         index = self.first + event.y - 1
-        if index >= len(self.order) or (self._has_last_line and event.y == self.size.height - 1):
+        if index >= len(self.order) or event.y >= self.size.height - self._last_lines:
             return
         again = index == self.order.index
         self.order.choose(index)
@@ -256,6 +264,21 @@ class Table(Lines, Generic[Row], can_focus=True):
                 self.sort(index, not self.reversed if index == self.sorted_by else None)
                 return
             start += size + 1 if size else 0
+
+
+def wrapped(theme: Theme, pieces: Cell, width: int, lines: int) -> list[Strip]:
+    """Pieces of text on at most `lines` lines, broken between words; the last line is cut where it is too long."""
+    line, strips = Line(theme, width), list[Strip]()
+    for text, style in pieces:
+        rest = text
+        while rest and len(strips) + 1 < lines:
+            word, rest = _BLANKS_AND_WORD.match(rest).groups()  # type: ignore[union-attr]  # it matches any text
+            if line.used and cells_in(word) > line.left:
+                strips.append(line.strip())
+                line, word = Line(theme, width).gap(2), word.lstrip()
+            line.put(word, style)
+        line.put(rest, style)
+    return [*strips, line.strip()]
 
 
 def column_widths(columns: Sequence[Column], width: int) -> list[int]:
