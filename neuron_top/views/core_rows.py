@@ -10,7 +10,7 @@ import msgspec
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS, CoreKind
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
-from neuron_top.units import whole_seconds_text
+from neuron_top.units import counted, whole_seconds_text
 from neuron_top.views.memory_place import gpu_text
 
 STALE_PERIODS = 5.0
@@ -127,6 +127,12 @@ def _row(run: Run, core: Core, rank: int | None, trend: int, *, stale: bool, end
         ended=ended,
         trend=core.recent_utilization.values(trend),
     )
+
+
+def cores_text(cores: Sequence[CoreRow]) -> str:
+    """`4 cores`; `2 workers` where processes stand for cores."""
+    is_local = bool(cores) and all(core.kind == CoreKind.LOCAL for core in cores)
+    return counted(len(cores), "worker" if is_local else "core")
 
 
 def silence_text(cores: Sequence[CoreRow], now: float) -> str:

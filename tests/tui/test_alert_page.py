@@ -67,6 +67,16 @@ async def test_without_an_alert_its_keys_say_so_and_lead_nowhere() -> None:
             app.screen.notice("")
 
 
+async def test_the_page_says_how_to_leave_it_and_what_opens_an_alert() -> None:
+    async with TopApp(feeds.full(), Settings(), services=feeds.StillServices()).run_test(size=(80, 24)) as pilot:
+        app = pilot.app
+        assert isinstance(app, TopApp)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, AlertsPage) and "esc goes back" in text(app))
+        keys = app.screen.query_one(KeyBar).draw(80, 1)[0].text
+        assert all(words in keys for words in ("enter open", "L log lines", "m mute", "a acknowledge", "q quit"))
+
+
 async def test_a_muted_alert_leaves_the_panel_of_the_overview_too() -> None:
     app = TopApp(feeds.full(), Settings(), services=feeds.StillServices())
     async with app.run_test(size=(120, 60)) as pilot:

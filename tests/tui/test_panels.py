@@ -80,6 +80,21 @@ def test_how_busy_a_worker_on_a_gpu_is_counts_for_the_hosts_processor() -> None:
     assert "memory       3.0 GiB of 80.0 GiB, peak 3.0 GiB" in told
 
 
+def test_workers_that_stand_for_cores_are_called_workers_and_have_memory_of_no_unknown_size() -> None:
+    run = Run()
+    samples = tuple(ev.CoreSample(core=core, pid=7 + core, utilization=0.5, memory=3 * GIB) for core in range(2))
+    run.apply(ev.CoresSampled(kind=ev.CoreKind.LOCAL, at=100.0, cores=samples))
+    table = core_table(run, 101.0)
+    assert core_rows.host_panel(THEME, table, 60, 1)[0].text.endswith("─ 2 workers")
+    rows = [row for group in table.groups for row in group.rows]
+    assert cores.cores_panel(THEME, rows, 101.0, 100, 9)[0].text.split("─ ")[-1].startswith("2 workers · ")
+    assert "─ 2 workers · " in cores.cores_panel(THEME, rows, 101.0, 100, 2)[0].text, "by device, where lines are few"
+    page = core_page(run, 101.0, next(iter(run.cores.cores)))
+    assert page is not None
+    told = [strip.text.strip() for strip in core_rows.core_page_lines(THEME, page, 100)]
+    assert "memory       3.0 GiB, peak 3.0 GiB" in told
+
+
 @pytest.mark.parametrize("width", [80, 54])
 def test_no_fact_on_the_page_of_a_core_is_cut(width: int) -> None:
     run = Run()

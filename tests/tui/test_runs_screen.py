@@ -99,7 +99,7 @@ async def test_why_the_chosen_recording_failed_is_shown_in_full_on_a_narrow_term
         await until(pilot, lambda: len(screen.table.order) > 0)
 
         def below() -> str:
-            return " ".join(" ".join(strip.text.split()) for strip in screen.table.draw(80, 20)[-2:])
+            return " ".join(" ".join(strip.text for strip in screen.table.draw(80, 20)[-2:]).split())
 
         assert below() == "▶ 1 running ✓ 1 completed ✗ 1 failed select a row: its reason is shown here"
         await pilot.press("down", "down", "down")

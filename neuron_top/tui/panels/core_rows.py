@@ -27,7 +27,7 @@ from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import CORE_METRICS, MEMORY, UTILIZATION, CoreMetric, reported
-from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.core_rows import CoreRow, cores_text
 from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup, machine_words, visible_words
 from neuron_top.views.gaps import with_gaps
 
@@ -208,11 +208,11 @@ def host_lines(view: CoreTable) -> int:
 
 def host_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
     """The host, the machine's kind, executions and latency, on a line below the title."""
-    cores = sum(len(group.rows) for group in view.groups)
-    stale = sum(row.stale and not row.ended for group in view.groups for row in group.rows)
+    rows = [row for group in view.groups for row in group.rows]
+    stale = sum(row.stale and not row.ended for row in rows)
     errors = _hardware_errors(view)
     words = (
-        counted(cores, "core"),
+        cores_text(rows),
         f"{stale} stale" if stale else "",
         counted(errors, "hardware error") if errors else "",
     )
@@ -315,7 +315,9 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
         ),
         (
             "memory",
-            f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}"
+            bytes_text(row.memory)
+            + (f" of {bytes_text(row.capacity)}" if row.capacity is not None else "")
+            + f", peak {bytes_text(row.peak)}"
             + (
                 f", {'others and the driver' if row.gpu else 'other cores of its bank'} {bytes_text(row.beside)}"
                 if row.beside

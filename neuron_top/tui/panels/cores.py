@@ -26,11 +26,10 @@ from neuron_top.tui.drawing import (
 )
 from neuron_top.tui.panels.device_rows import device_rows
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, counted, percent_text
+from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.colors import Hue
-from neuron_top.views.core_rows import CoreRow, legend_kinds, silence_text
+from neuron_top.views.core_rows import CoreRow, cores_text, legend_kinds, silence_text
 from neuron_top.views.device_map import ROW, device_map, summary_text
-from neuron_top.views.model import CoreKind
 
 MANY = 16
 """More cores than this are drawn by device, with a glyph for each."""
@@ -67,7 +66,7 @@ def cores_panel(theme: Theme, cores: Sequence[CoreRow], now: float, width: int, 
         return [title, *(core_line(theme, core, kinds, scale, width) for core in cores), *legend]
     view = device_map(cores, now)
     return [
-        rule(theme, width, "Cores", f"{counted(len(cores), 'core')} · {summary_text(view)}"),
+        rule(theme, width, "Cores", f"{cores_text(cores)} · {summary_text(view)}"),
         *device_rows(theme, view, width, height - 1),
     ]
 
@@ -88,8 +87,7 @@ def memory_scale(cores: Sequence[CoreRow]) -> Scale:
 def _summary(cores: Sequence[CoreRow], now: float) -> str:
     if not cores:
         return ""
-    local = all(core.kind is CoreKind.LOCAL for core in cores)
-    words = [f"{len(cores)} {'worker' if local else 'core'}{'' if len(cores) == 1 else 's'}"]
+    words = [cores_text(cores)]
     if silence := silence_text(cores, now):
         words.append(silence)
     scale = memory_scale(cores)

@@ -53,7 +53,7 @@ class AlertsPage(DetailPage, inherit_bindings=False):
 
     def offers(self, action: str) -> bool:
         """Whether the keys for an alert are offered: only if there is one."""
-        return action not in ("mute", "acknowledge") or bool(self._shown)
+        return action not in ("open", "log_lines", "mute", "acknowledge") or bool(self._shown)
 
     def show(self, view: tuple[str, tuple[Alert, ...], float, float] | None) -> None:
         """Draw them; the keys for them come and go with the first and the last."""
