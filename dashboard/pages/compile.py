@@ -29,6 +29,7 @@ from neuron_top.views.torch_trace import (
     TorchView,
     added_up_words,
     cache_words,
+    nth_text,
     summary_words,
     torch_view,
 )
@@ -62,7 +63,6 @@ def layout(_state: dict[str, str]) -> Any:
                 tools=[dcc.Checklist({FOLDED: "fold ranks alike"}, [FOLDED], id="compile-fold", className="switch")],
                 wide=True,
             ),
-            html.Div(id="compile-torch", className="full"),
             panel(
                 "Graphs",
                 html.Div(
@@ -85,6 +85,7 @@ def layout(_state: dict[str, str]) -> Any:
             panel("Cumulative compile time", chart("compile-cumulative", "Cumulative compile time", 220)),
             panel("Compile durations", chart("compile-spread", "Distribution of compile durations", 220)),
             panel("Hits and misses over time", chart("compile-rate", "Hits and misses over time", 220)),
+            html.Div(id="compile-torch", className="full"),
         ],
         className="grid",
     )
@@ -107,7 +108,9 @@ def render(
         drawn, marks = folded(lanes, lookups)
     return {
         "compile-summary": _summary(graphs, cache, frames),
-        "compile-few": _marker(is_empty=not (graphs.rows or lanes.lanes or lookups), are_many=are_many),
+        "compile-few": _marker(
+            is_empty=not (graphs.rows or lanes.lanes or lookups), has_graphs=bool(graphs.rows), are_many=are_many
+        ),
         "compile-torch": torch_section(frames),
         "compile-timeline": figures.lanes(drawn, marks, colors),
         "compile-cumulative": PageChart(figures.cumulative(lanes, lookups, colors)),
@@ -117,11 +120,13 @@ def render(
     }
 
 
-def _marker(*, is_empty: bool, are_many: bool) -> Any:
-    """Classes that tell the style sheet whether all panels are empty, and whether ranks are folded."""
+def _marker(*, is_empty: bool, has_graphs: bool, are_many: bool) -> Any:
+    """Classes that tell the style sheet whether all panels are empty, or that of graphs alone, and if ranks fold."""
     if is_empty:
         return html.Span(className="no-compiles")
-    return None if are_many else html.Span(className="few-workers")
+    names = (("no-graphs", not has_graphs), ("few-workers", not are_many))
+    classes = " ".join(name for name, holds in names if holds)
+    return html.Span(className=classes) if classes else None
 
 
 def _placed(one: GraphRow) -> dict[str, Any]:
@@ -276,9 +281,9 @@ def _alike(rows: Sequence[FrameRow]) -> list[list[FrameRow]]:
 def _frames(groups: Sequence[Sequence[FrameRow]]) -> Any:
     """A row per group of compiles; a column that is empty in every row is left out."""
     columns: dict[str, list[Any]] = {
-        "compile": [rows[0].compile_id for rows in groups],
-        "ranks": [_processes(rows) for rows in groups],
         "function": [html.Code(rows[0].function) for rows in groups],
+        "compile": [nth_text(rows[0].compile_id) for rows in groups],
+        "ranks": [_processes(rows) for rows in groups],
         "place": [html.Code(rows[0].place) if rows[0].place else "" for rows in groups],
         "state": [rows[0].state for rows in groups],
         "back end": [rows[0].backend for rows in groups],
@@ -287,10 +292,11 @@ def _frames(groups: Sequence[Sequence[FrameRow]]) -> Any:
         "FX cache": [rows[0].fx for rows in groups],
         "AOT cache": [rows[0].aot for rows in groups],
         "why recompiled, or given up": [rows[0].failure or "; ".join(rows[0].recompiled) for rows in groups],
+        "PyTorch's id": [html.Code(rows[0].compile_id) for rows in groups],
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     right = [place for place, name in enumerate(shown) if name in ("took", "at step")]
-    minor = [place for place, name in enumerate(shown) if name in ("compile", "place")]
+    minor = [place for place, name in enumerate(shown) if name in ("place", "PyTorch's id")]
     rows = [[cell or "—" for cell in row] for row in zip(*shown.values(), strict=True)]
     return table(list(shown), rows, caption="Compiled frames, the newest first", right=right, minor=minor)
 

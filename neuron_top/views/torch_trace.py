@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from enum import StrEnum
@@ -16,19 +17,19 @@ from neuron_top.units import count_text, counted, duration_text
 
 INDUCTOR, OURS, OTHER = "inductor", "neurontop", "other"
 _PHASES = (
-    ("bytecode_tracing", "Dynamo traces Python"),
-    ("create_aot_dispatcher_function", "AOTAutograd, with what it calls"),
-    ("aot_trace_joint_graph", "  joint graph traced"),
+    ("bytecode_tracing", "Python code traced"),
+    ("create_aot_dispatcher_function", "graphs made and compiled"),
+    ("aot_trace_joint_graph", "  forward and backward traced together"),
     ("inductor_compile", "Inductor"),
-    ("GraphLowering.run", "  lowering"),
+    ("GraphLowering.run", "  operators turned into loops"),
     ("code_gen", "  code written and loaded"),
-    ("async_compile.wait", "  C++ or Triton compiler waited for"),
+    ("async_compile.wait", "  waited for the C++ or Triton compiler"),
     ("async_compile.precompile", "  Triton kernels compiled"),
     ("CachingAutotuner.benchmark_all_configs", "  Triton configurations tried"),
-    ("CachingAutotuner.coordinate_descent_tuning", "  Triton coordinate descent"),
+    ("CachingAutotuner.coordinate_descent_tuning", "  Triton configurations refined"),
     ("cudagraphify", "CUDA graphs recorded"),
-    ("build_guards", "guards"),
-    ("entire_backward_compile", "backward, when first needed"),
+    ("build_guards", "conditions for a recompile written"),
+    ("entire_backward_compile", "backward compiled when first needed"),
 )
 """What is shown of the phases, in the order of a compile; indented ones are parts of the one above."""
 
@@ -48,6 +49,7 @@ class FrameRow(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     compile_id: str
+    """PyTorch's name of the compile, as in the lines that TORCH_LOGS prints: `0/1`."""
     function: str
     place: str
     """`file:line`."""
@@ -271,6 +273,19 @@ def _spans(frame: FrameCompile, now: float, *, ended: bool) -> tuple[Interval, .
     end = frame.ended if frame.ended is not None or ended else now
     forward = ((frame.began, end),) if frame.began is not None and end is not None and end >= frame.began else ()
     return (*forward, *frame.backward_spans)
+
+
+def nth_text(compile_id: str) -> str:
+    """Which compile of its function it is: `2nd` for `0/1`, as PyTorch counts from 0; another form stays as it is."""
+    found = _NTH.fullmatch(compile_id)
+    if found is None:
+        return compile_id
+    number = int(found[1]) + 1
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{count_text(number)}{ending}"
+
+
+_NTH = re.compile(r"(?:![^/]*/)?\d+/(\d+)(?:_\d+)?")
 
 
 def answers_text(answers: Mapping[TorchCacheOutcome, int]) -> str:

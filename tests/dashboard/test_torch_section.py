@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from neuron_top import events as ev
 from neuron_top.dashboard.pages.compile import torch_section
 from neuron_top.run.model import Run
 from neuron_top.views.torch_trace import torch_view
+from tests.dashboard.browser import Watched
+from tests.dashboard.served import serving
 from tests.dashboard.test_pages import words_of
-from tests.tui.feeds import START
+from tests.tui.feeds import START, StillFeed, full, job
 
 
 def section(*ranks: int, recompiled: tuple[int, ...] = ()) -> Any:
@@ -39,6 +44,13 @@ def test_ranks_that_compiled_alike_are_one_row_with_the_range_of_their_times() -
     assert "added up" not in words_of(section(0)).partition("forward")[0]
 
 
+def test_a_compile_is_told_by_its_function_and_its_number_and_pytorchs_id_comes_last() -> None:
+    head, row = frames(section(0))
+    assert head[:2] == ["function", "compile"]
+    assert row[:2] == ["forward", "1st"]
+    assert (head[-1], row[-1]) == ("PyTorch's id", "0/0")
+
+
 def test_a_rank_that_did_another_thing_is_a_row_of_its_own() -> None:
     head, *rows = frames(section(0, 1, 2, recompiled=(1,)))
     assert [dict(zip(head, row, strict=True))["ranks"] for row in rows] == ["2 ranks", "1"]
@@ -48,3 +60,39 @@ def test_a_rank_that_did_another_thing_is_a_row_of_its_own() -> None:
 def test_a_column_without_a_value_is_left_out() -> None:
     head, *_rows = frames(section(0, 1))
     assert not {"at step", "AOT cache", "FX cache", "why recompiled, or given up"} & set(head)
+
+
+TOPS = """(ids) => ids.map((id) => {
+    const box = document.querySelector(id).getBoundingClientRect();
+    return box.height ? Math.round(box.top) : null; })"""
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+def test_the_section_stands_below_the_graphs_unless_pytorch_compiled_everything_by_itself(
+    browser: Any, tmp_path: Path
+) -> None:
+    identity: dict[str, Any] = {"pid": 71, "compile_id": "0/0", "source": "torch-trace:71"}
+    compiled = (
+        ev.FrameCompileBegan(at=START, function="forward", **identity),
+        ev.GraphCaptured(at=START, **identity),
+        ev.CompilePhaseEnded(at=START + 1, phase="inductor_compile", seconds=58.7, **identity),
+        ev.FrameCompiled(at=START + 2, began=START, seconds=2.0, **identity),
+    )
+    for name, feed in (("with-graphs", full()), ("without", StillFeed(job()))):
+        feed.push(*compiled)
+        with serving(feed, tmp_path / name) as served:
+            seen = Watched(browser)
+            seen.page.goto(f"{served.address}compile")
+            seen.until("#compile-torch", "58.7 s")
+            seen.page.wait_for_selector("#compile-search", state="attached")
+            seen.page.wait_for_selector("#compile-cumulative .js-plotly-plot", state="attached")
+            graphs, charts, torch = seen.page.evaluate(
+                TOPS, ["#compile-search", "#compile-cumulative", "#compile-torch"]
+            )
+            if name == "with-graphs":
+                assert graphs < charts < torch
+            else:
+                assert graphs is None
+                assert torch < charts
+            seen.page.close()

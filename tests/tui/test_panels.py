@@ -23,7 +23,7 @@ from neuron_top.views.graphs import GraphRow, graph_table
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.model import GraphState, State
 from neuron_top.views.overview import overview
-from neuron_top.views.torch_trace import FrameRow, FrameState, TorchSummary, TorchView, added_up_words
+from neuron_top.views.torch_trace import FrameRow, FrameState, TorchSummary, TorchView, added_up_words, nth_text
 from neuron_top.views.verdict import verdict
 from neuron_top.views.welcome import NEXT
 
@@ -173,8 +173,17 @@ def test_ranks_that_compile_the_same_share_a_row_of_torch_compile() -> None:
     strips = torch_panel(THEME, view, 100, torch_lines(view))
     title, first, second = (strip.text for strip in strips)
     assert "4 ranks, added up: 4 compiles, 4 graphs" in title
-    assert first.split() == ["▶", "0/0", "1", "m", "47", "s", "r1+2", "forward"]
+    assert first.split() == ["▶", "1st", "compile", "1", "m", "47", "s", "r1+2", "forward"]
     assert second.split()[-2:] == ["r3", "loss"]
+
+
+@pytest.mark.parametrize(
+    ("compile_id", "shown"),
+    [("0/0", "1st"), ("7/1", "2nd"), ("0/2", "3rd"), ("0/3_1", "4th"), ("3/10", "11th"), ("3/11", "12th"),
+     ("3/20", "21st"), ("3/110", "111th"), ("!2/5/1", "2nd"), ("!2", "!2"), ("", "")],
+)  # fmt: skip
+def test_a_compile_is_counted_and_not_named_by_pytorchs_id(compile_id: str, shown: str) -> None:
+    assert nth_text(compile_id) == shown
 
 
 def graph_rows() -> list[GraphRow]:

@@ -9,10 +9,20 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, rule, whole_clauses
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
-from neuron_top.views.torch_trace import BreakRow, FrameRow, FrameState, TorchView, cache_words, summary_words
+from neuron_top.views.torch_trace import (
+    BreakRow,
+    FrameRow,
+    FrameState,
+    TorchView,
+    cache_words,
+    nth_text,
+    summary_words,
+)
 
 FRAMES_SHOWN = 6
 BREAKS_SHOWN = 3
+_LABEL = 14
+"""Cells of what stands at the left of a line."""
 
 
 def torch_lines(view: TorchView | None) -> int:
@@ -34,7 +44,11 @@ def torch_panel(theme: Theme, view: TorchView, width: int, height: int) -> list[
     ranks = f"{processes} ranks, added up: " if processes > 1 else ""  # the sum over ranks exceeds the elapsed time
     lines = [rule(theme, width, "torch.compile", f"{ranks}{summary_words(view.summary)}")]
     lines += [
-        Line(theme, width).put(row.cache, theme.quiet, 13).gap().put(cache_words(row), theme.text).strip()
+        Line(theme, width)
+        .put("its own cache", theme.quiet, _LABEL)
+        .gap()
+        .put(f"{row.cache}: {cache_words(row)}", theme.text)
+        .strip()
         for row in view.summary.caches
     ]
     lines += [_phases(theme, view, width)] if view.phases else []
@@ -54,7 +68,7 @@ def _folded(frames: Sequence[FrameRow]) -> list[tuple[FrameRow, int]]:
 
 def _phases(theme: Theme, view: TorchView, width: int) -> Strip:
     """The phases of compiling, the longest first; phases are nested, so they are not shares of a whole."""
-    line = Line(theme, width).put("phases", theme.quiet, 13).gap()
+    line = Line(theme, width).put("phases", theme.quiet, _LABEL).gap()
     longest = sorted(view.phases, key=lambda row: -row.seconds)
     words = " · ".join(f"{row.meaning.strip()} {duration_text(row.seconds)}" for row in longest)
     return line.put(whole_clauses(words, line.left), theme.text).strip()
@@ -67,12 +81,12 @@ def _frame(theme: Theme, row: FrameRow, alike: int, width: int) -> Strip:
         FrameState.FAILED: (glyphs.failed, theme.state("failed")),
         FrameState.UNFINISHED: (glyphs.note, theme.warn),
     }.get(row.state, (glyphs.done, theme.good))
-    line = Line(theme, width).put(f"{sign} {row.compile_id}", style, 9).gap()
+    line = Line(theme, width).put(f"{sign} {nth_text(row.compile_id)} compile", style, _LABEL).gap()
     line.put(duration_text(row.seconds), theme.text, 9, right=True).gap()
     rank = f"r{row.rank}" if row.rank is not None else ""
     line.put(f"{rank}+{alike}" if alike else rank, theme.quiet, 7).gap()
     line.put(row.function, theme.text, min(32, max(12, width // 3))).gap()
-    stages = (row.fx and f"FX {row.fx}", row.aot and f"AOT {row.aot}")
+    stages = (row.fx and f"FX cache {row.fx}", row.aot and f"AOT cache {row.aot}")
     line.put(", ".join(words for words in stages if words), theme.quiet)
     if row.failure or row.recompiled:
         line.gap().put(row.failure or f"recompiled: {row.recompiled[0]}", theme.bad if row.failure else theme.warn)
@@ -80,5 +94,5 @@ def _frame(theme: Theme, row: FrameRow, alike: int, width: int) -> Strip:
 
 
 def _break(theme: Theme, row: BreakRow, width: int) -> Strip:
-    line = Line(theme, width).put(f"{theme.glyphs.warn} {row.times} × break", theme.warn, 14).gap()
+    line = Line(theme, width).put(f"{theme.glyphs.warn} {row.times} × break", theme.warn, _LABEL).gap()
     return line.put(row.place, theme.text).gap().put(row.reason, theme.quiet).strip()
