@@ -90,6 +90,7 @@ RUN_COLUMNS = tuple(
     for one in (
         column("star", "★", 34, filter=False), column("name", "Name", 140, minWidth=100),
         column("tags", "Tags", 90, minWidth=54), column("state", "State", 175, minWidth=100),
+        column("reason", "Why", 150, minWidth=120, flex=450),
         number("started", "Started (UTC)", "minute", 135, sort="desc"),
         number("seconds", "Wall time", "seconds", 90, minWidth=81),
         number("compile_share", "Compile share", "share", 120, minWidth=116),

@@ -165,7 +165,8 @@ def run_options(
     options = [{"label": live, "value": "live"}]
     options += [{"label": f"{name}  dropped here", "value": run} for run, name in dropped]
     options += [{"label": card.name, "value": card.id} for card in jobs if card.id.startswith(PREFIX)]
+    on_several = len({row.node for row in rows}) > 1
     for row in rows[:RUNS_OFFERED]:
-        words = " · ".join(part for part in (row.name, row.node, row.state_text) if part)
+        words = " · ".join(part for part in (row.called, row.node if on_several else "", row.state_text) if part)
         options.append({"label": f"{words}  {row.id}", "value": row.id})
     return options

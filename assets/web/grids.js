@@ -6,12 +6,12 @@
   const LEAST = 120, REST = 20;  // pixels: the words of an empty grid; borders, and a bar to scroll
   const ROW = 30;  // pixels: of the rows that the height of a page's grid was chosen for
   const OPTIONAL = {"compile-grid": ["elapsed", "left", "wait", "bytes", "message"],
-    "runs-grid": ["star", "tags", "note", "node"]};
+    "runs-grid": ["star", "tags", "reason", "note", "node"]};
   /* Columns that are left out where there is no room for all, the first one first; what they say is in the drawer. */
   const LEAST_FIRST = {
     "compile-grid": ["lookups", "bytes", "hits", "failures", "misses", "wait", "message", "left", "who", "elapsed", "seconds"],
     "cache-grid": ["artifact", "compiler", "lock", "failure", "seconds", "age", "state"],
-    "runs-grid": ["node", "tags", "graphs", "note", "bytes", "hit_rate", "compile_share", "seconds", "star", "started"]};
+    "runs-grid": ["node", "tags", "graphs", "note", "bytes", "reason", "hit_rate", "compile_share", "seconds", "star", "started"]};
   const address = document.querySelector("meta[name=grids]").content, React = window.React;
   if (!address) { return; }  // another version of the grids, under a name unknown here: the page has read it already
   let begun = null, ready = false;

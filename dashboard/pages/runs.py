@@ -165,6 +165,7 @@ def row(one: RunRow) -> dict[str, Any]:
         "note": one.note,
         "node": one.node,
         "state": one.state_text,
+        "reason": one.reason,
         "started": one.started,
         "seconds": round(one.seconds, 3) if one.seconds is not None else None,
         "graphs": one.graphs,
@@ -181,6 +182,11 @@ def _compile_time(one: Summary) -> str:
     return f"{duration_text(one.compile_seconds)}{share}"
 
 
+def _waits(one: Summary) -> str:
+    longest = f", longest {duration_text(one.longest_wait_seconds)}" if one.longest_wait_seconds is not None else ""
+    return f"{count_text(one.lock_waits)}{longest}" if one.lock_waits else "none"
+
+
 def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *, replayed: bool = False) -> Any:
     """The summary of a run; `replayed`: as it was at the moment that its replay shows."""
     cause = headline(one.diagnosis, over=True)
@@ -193,10 +199,10 @@ def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *
         ("graphs", graph_words(view.compile) if view is not None else ""),
         ("lookups", lookup_words(view.cache) if view is not None else ""),
         ("hit rate", hit_rate_text(view.cache) if view is not None else percent_text(one.hit_rate)),
-        ("lock waits", f"{one.lock_waits}, longest {duration_text(one.longest_wait_seconds)}"),
+        ("lock waits", _waits(one)),
         ("last step", count_text(one.steps) + (f" of {count_text(one.total_steps)}" if one.total_steps else "")),
         ("loss", number_text(one.loss)),
-        ("throughput", f"{number_text(one.throughput, 3)} {one.throughput_unit}"),
+        ("throughput", f"{number_text(one.throughput, 3)} {one.throughput_unit}" if one.throughput is not None else ""),
         ("log lines", f"{counted(one.errors, 'error')}, {counted(one.warnings, 'warning')}"),
     )
     slow = [

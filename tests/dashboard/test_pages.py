@@ -326,6 +326,8 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
 def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
     shown = runs.render(recordings(), full().read(summary))
     assert [row["run"] for row in shown["runs-grid"].rows] == [row.id for row in recordings()]
+    failed = msgspec.structs.replace(recordings()[0], reason="perhaps the host ran out of memory: Killed")
+    assert runs.row(failed)["reason"] == failed.reason
     assert runs.report_link("a b").href == "report?run=a+b"
     assert runs.comparison_link("/p/", "a b", ["live"]).href == "/p/comparison?a=a+b&b="
     assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
@@ -549,6 +551,20 @@ def test_the_page_of_a_job_that_only_pytorch_compiled_says_so() -> None:
     )
     assert bars["customdata"] == [""], "a click on it opens no graph of the compile cache"
     assert shown["compile-cumulative"].figure["data"][0]["y"] == [0.0, 2.0]
+
+
+def test_a_summary_has_no_line_for_a_throughput_that_was_not_printed_and_no_longest_of_no_waits() -> None:
+    known = full().read(summary)
+    quiet = msgspec.structs.replace(known, lock_waits=0, longest_wait_seconds=None, throughput=None)
+    words = words_of(runs.summary_panel(quiet))
+    assert "lock waits none" in words
+    assert "throughput" not in words
+    waited = msgspec.structs.replace(
+        known, lock_waits=2, longest_wait_seconds=61.0, throughput=4.5, throughput_unit="seq/s"
+    )
+    words = words_of(runs.summary_panel(waited))
+    assert "lock waits 2, longest 1 m 01 s" in words
+    assert "throughput 4.5 seq/s" in words
 
 
 def test_a_grid_library_of_another_name_is_left_to_dash() -> None:
