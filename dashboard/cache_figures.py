@@ -101,7 +101,8 @@ def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory
             "text": [plain(text) for text in texts], "hovertemplate": "%{x}<br>%{text}<extra></extra>",
         })  # fmt: skip
     heights = {"rangemode": "tozero", "ticksuffix": f" {unit}"}
-    return {"data": data, "layout": layout(colors, 200, xaxis={"nticks": 5, "tickangle": 0}, yaxis=heights)}
+    time = {"type": "date", "tickangle": 0}  # named, so that charts.js fits the first drawing, too
+    return {"data": data, "layout": layout(colors, 200, xaxis=time, yaxis=heights)}
 
 
 def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:

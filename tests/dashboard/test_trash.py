@@ -91,6 +91,9 @@ def test_growth_adds_up_what_lies_there_in_the_order_it_was_written() -> None:
     assert growth_curve(many)[-1] == (float(len(many) - 1), len(many))
     assert cache_figures.growth_chart(points, (), DARK)["data"][0]["y"][-1] > 0
     assert cache_figures.growth_chart([], (), DARK)["data"] == []
+    axis = cache_figures.growth_chart(points, (), DARK)["layout"]["xaxis"]
+    assert axis["type"] == "date", "charts.js gives axes of dates as many words as have room, before it draws them"
+    assert "nticks" not in axis
 
 
 @pytest.mark.e2e
