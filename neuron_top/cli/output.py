@@ -153,11 +153,11 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """Help as wide as the terminal. argparse would find out the width by shutil, even if no help is printed."""
 
     def __init__(self, prog: str, **given: Any) -> None:
-        super().__init__(prog, **{"width": _terminal_width() - 2, **given})
+        super().__init__(prog, **{"width": terminal_width() - 2, **given})
 
 
-def _terminal_width() -> int:
-    """As `shutil.get_terminal_size`, without importing shutil, which also loads modules for archives."""
+def terminal_width() -> int:
+    """Columns, as `shutil.get_terminal_size` says, without importing shutil, which also loads modules for archives."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)

@@ -188,6 +188,10 @@ def _core_words(core: CoreRow) -> str:
     return ", ".join(words) + (" (old)" if core.stale else "")
 
 
+VALUE_COLUMN = 15
+"""Where the values of a summary begin; `parsers.own_lines` knows its rows by that."""
+
+
 def summary_text(closing: Summary, kept: str, reason: str = "", *, is_replayable: bool = False) -> str:
     """The summary at the end of a run, one value per line; `kept`, where its recording lies; `reason` it failed for.
 
@@ -218,7 +222,9 @@ def summary_text(closing: Summary, kept: str, reason: str = "", *, is_replayable
     if is_replayable:
         rows.append(("next", f"neurontop report {closing.run} · neurontop replay {closing.run}"))
     title = visible(f"{closing.called}: {closing.state_text}")
-    return "\n".join([*([reason] if reason else []), title, *(f"  {label:<13}{value}" for label, value in rows)])
+    return "\n".join(
+        [*([reason] if reason else []), title, *(f"  {label:<{VALUE_COLUMN - 2}}{value}" for label, value in rows)]
+    )
 
 
 def _hits_and_misses(closing: Summary) -> str:

@@ -24,12 +24,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import textwrap
 import threading
 from functools import partial
 
 from neuron_top.cli.on_screen import show
-from neuron_top.cli.output import log_stderr
-from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
+from neuron_top.cli.output import log_stderr, terminal_width
+from neuron_top.cli.plain import LOOK_SECONDS, VALUE_COLUMN, PlainProgress, summary_text
 from neuron_top.cli.store_option import settings_of
 from neuron_top.cli.terminal import has_screen, release_lost, standard_terminals, watched_terminal
 from neuron_top.errors import UsageError
@@ -148,9 +149,26 @@ def _reason(closing: Summary) -> str:
 
 
 def _print_summary(text: str) -> None:
-    """Print the summary in lines that are recognized as ours in a log of the job (`parsers.own_lines`)."""
-    lines = (line if line.startswith(" ") else f"neurontop: {line}" for line in text.splitlines())
+    """Print the summary in lines that are recognized as ours in a log of the job (`parsers.own_lines`).
+
+    On a terminal, which is no log, its long lines are broken.
+    """
+    lines = [line if line.startswith(" ") else f"neurontop: {line}" for line in text.splitlines()]
+    if os.isatty(2):  # a closed one is none
+        width = terminal_width()
+        lines = [part for line in lines for part in broken(line, width)]
     log_stderr("\n" + "\n".join(lines))
+
+
+def broken(line: str, width: int) -> list[str]:
+    """A line of the summary for a terminal: broken between words, below its value; of commands each one stays whole."""
+    if len(line) <= width:
+        return [line]
+    below = " " * VALUE_COLUMN if line.startswith(" ") else "  "
+    if line.startswith("  next "):
+        first, *more = line.split(" · ")
+        return [first, *(f"{below}{command}" for command in more)]
+    return textwrap.wrap(line, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
 
 
 def _print_between_lines(recording: Recording, line: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.cli.run import broken
 from neuron_top.ingest.recordings import is_recording
 
 
@@ -248,3 +249,28 @@ def in_the_background(arguments: str, folder: Path) -> bytes:
     os.close(terminal)
     os.waitpid(pid, 0)
     return shown
+
+
+def test_the_summary_is_broken_between_words_below_its_values_and_commands_stay_whole() -> None:
+    row = (
+        f"  {'PyTorch':<13}4 compiles, 4 graphs by the back end neurontop, 39.1 s; 2 recompiles; counts of 2 processes"
+    )
+    first, second = broken(row, 80)
+    assert first.startswith("  PyTorch      4 compiles, ")
+    assert second.startswith(" " * 15)
+    assert [*first.split(), *second.split()] == row.split()
+    assert max(map(len, (first, second))) <= 80
+    assert broken(row, 120) == [row]
+    run = "20261128-213532-cc52"
+    both = f"  {'next':<13}neurontop report {run} · neurontop replay {run}"
+    assert broken(both, 80) == [f"  {'next':<13}neurontop report {run}", f"{'':15}neurontop replay {run}"]
+    assert broken("neurontop: failed: " + "word " * 30, 80)[1].startswith("  word")
+
+
+def test_on_a_terminal_no_word_of_the_summary_is_cut_in_two(tmp_path: Path) -> None:
+    code = "raise ValueError('the batch of step forty-one has labels that are beyond the vocabulary of the model')"
+    status, shown = on_a_terminal(["run", "--plain", "--", sys.executable, "-c", code], tmp_path)
+    assert status == 1
+    ours = shown.decode().partition("neurontop: failed")[2].replace("\r", "").split("\n")
+    assert all(len(line) <= 80 for line in ours[1:] if "/" not in line), "a path is longer than a line, and whole"
+    assert "vocabulary" in " ".join(ours)
