@@ -28,6 +28,7 @@ from neuron_top.diagnose import (
 from neuron_top.diagnose.advice import NCCL_WARNED, CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, move
 from neuron_top.diagnose.headings import Below, Expects, Headings
+from neuron_top.diagnose.java_causes import JavaCauses
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.printed_objects import PrintedObjects
@@ -122,6 +123,7 @@ class Diagnoser:
         what became of earlier failures."""
         self._report = LauncherReport()
         self._headings = Headings()
+        self._java_causes = JavaCauses()
         self._objects = PrintedObjects()
         self._message: CompilerMessage | None = None
         self._suspects = Suspects()
@@ -306,12 +308,15 @@ class Diagnoser:
 
     def _read_above(self, block: bytes, position: int, line: int) -> None:
         """Show `tracebacks` the line above a heading, which was skipped if it holds no word of a failure."""
-        before = block[max(0, position - LINE_LIMIT) : position] or self._surroundings.tail[-LINE_LIMIT:]
-        raw = before.removesuffix(b"\n").rpartition(b"\n")[2]
-        above = next(statements(raw, line - 1, 0, self._indent or 0), None)
+        above = self._statement_above(block, position, line)
         if above is not None:
             found = next((each for each in reversed(self._findings.all) if each.last_line == line - 1), None)
             self._tracebacks.precede(above, found)
+
+    def _statement_above(self, block: bytes, position: int, line: int) -> Statement | None:
+        before = block[max(0, position - LINE_LIMIT) : position] or self._surroundings.tail[-LINE_LIMIT:]
+        raw = before.removesuffix(b"\n").rpartition(b"\n")[2]
+        return next(statements(raw, line - 1, 0, self._indent or 0), None)
 
     def _steps_made(self) -> int:
         """The number of steps up to the line that is being read."""
@@ -379,7 +384,13 @@ class Diagnoser:
             verdict = general.rest_of_banner(statement)
         if verdict is None or self._recovery.ends_to_begin_again(statement, verdict):
             return None
+        logged_at = self._java_logs_at(statement)
+        if logged_at in general.FOR_DEVELOPERS:
+            return None
         finding = self._add(statement, verdict)
+        if logged_at is LogLevel.WARNING and (finding.goes_on_at or finding.line == statement.line):
+            finding.goes_on_at = statement.line + 1
+        self._java_causes.read(statement, finding)
         if exceptions.is_relayed(statement):
             self._tracebacks.announce(finding)
         self._objects.expect(finding, statement)
@@ -389,6 +400,15 @@ class Diagnoser:
         if reasons_below.leaves_reason(statement.text):
             self._await_reason(statement, finding)
         return finding
+
+    def _java_logs_at(self, statement: Statement) -> LogLevel:
+        """The level of the line above an exception of Java, whose logger prints it there: with its stack, below the
+        words."""
+        if statement.level is not LogLevel.NOTSET or not exceptions.is_of_java(statement.text):
+            return LogLevel.NOTSET
+        self._depends_on_place = True
+        above = self._statement_above(*self._here, statement.line)
+        return LogLevel.NOTSET if above is None else above.level
 
     def _await_reason(self, statement: Statement, finding: Finding) -> None:
         """Expect on the next lines why a condition that ended the process did not hold."""

@@ -130,6 +130,11 @@ def died_of_signal(text: str) -> bool:
     return _DIED.search(text) is not None
 
 
+def is_of_java(text: str) -> bool:
+    """Whether a line reads as an exception of Java, that of a library or the language itself."""
+    return _JAVA.match(text) is not None and reads_as_exception(text)
+
+
 def announces(raised: re.Match[str]) -> bool:
     """Whether an exception only quotes another one, which is printed after it."""
     text = (raised["text"] or "").rstrip()

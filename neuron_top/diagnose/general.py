@@ -141,6 +141,8 @@ _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
 _CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
 _ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
+FOR_DEVELOPERS = (LogLevel.TRACE, LogLevel.DEBUG)
+"""Levels at which programs tell what they do: what fails for good is said at another one."""
 _TEARDOWN = late_pattern(r"(?:^|_)(?:destroy|deinit|teardown|cleanup|shutdown)(?:_|$)")
 """Functions that release resources: their errors follow from an earlier failure."""
 
@@ -150,7 +152,7 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if statement.text.startswith(_REPORT):
         text = statement.text.removeprefix(_REPORT).rstrip('"')
         return judge(msgspec.structs.replace(statement, text=text))
-    if PROBE.search(statement.text):
+    if statement.level in FOR_DEVELOPERS or PROBE.search(statement.text):
         return None
     if statement.level.is_error and TEST_NAME.match(statement.text):
         return consequence(CauseClass.SCRIPT_ERROR)

@@ -41,7 +41,9 @@ NOISE = late_pattern(
     r"|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|^Unable to determine if Secure Boot is enabled"
-    r"|^debconf: unable to initialize frontend: |^dpkg-preconfigure: unable to re-open stdin:"
+    r"|^debconf: (?:unable to initialize frontend: |delaying package configuration, since )"
+    r"|^dpkg-preconfigure: unable to re-open stdin:|\bInappropriate ioctl for device$"
+    r"|^(?:locale|manpath|(?:/\S{1,100}/)?(?:ba)?sh): .{0,40}?\b[Cc]an(?:no|')t (?:set|change) (?:LC_|(?:the )?locale)"
     r"|^cannot configure rootless cgroup using the cgroupfs manager$"
     r"|^unable to write (?:system|pod|image|volume) event: |^check for SO_REUSEPORT: "
     r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
@@ -88,6 +90,8 @@ _DONE_WITHOUT = late_pattern(
 )
 """Messages of a clean-up and of xFormers about what they do without, and of optimum-neuron about a graph that the hub
 does not have, and that is then compiled."""
+_LATER = late_pattern(r"^debconf: delaying package configuration, since ")
+"""How a package's setup says what it does only when all packages are there."""
 _TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d")
 """How the client of the Hugging Face hub and NCCL announce a retry; when they give up, they print another line."""
 TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
@@ -105,7 +109,7 @@ def is_noise(statement: Statement) -> bool:
 
 def is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
     """Whether known words only advise, or report what is ignored, retried, or a connection that was not closed well."""
-    if any(pattern.search(statement.text) for pattern in (_TRIED_AGAIN, _IGNORED, _DONE_WITHOUT)):
+    if any(pattern.search(statement.text) for pattern in (_TRIED_AGAIN, _IGNORED, _DONE_WITHOUT, _LATER)):
         return True
     if statement.level is LogLevel.NOTSET and (_ADVICE.match(statement.text) or _PIPE_CLOSED.match(statement.text)):
         return True

@@ -163,14 +163,20 @@ _CLOUD_LOGGING = late_pattern(
 _TOOLS_LOGGER = late_pattern(r"\[slurm_plugin\.")
 """How AWS ParallelCluster's programs name themselves in their headers."""
 _GO_STAMP = late_pattern(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
-_KERNEL = late_pattern(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] ")
+_KERNEL = late_pattern(
+    r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] "
+    r"|\[(?:[A-Z][a-z]{2} ){2}[ \d]\d \d\d:\d\d:\d\d \d{4}\] (?=\S)"
+)
+"""With the seconds since the machine started, or as `dmesg -T` shows them."""
 _STAMP = late_pattern(
     r"[\[(]?(?:\d{4}[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d\d"
     r"(?:(?:[ T]|-(?=\d\d:\d\d:\d\d))\d\d:\d\d(?::\d\d)?(?:[.,:]{1,2}\d{1,9})?)?"
     r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?|\d{1,6}\.\d{3}s(?=: flux)|\d{1,5}\.\d{1,3}(?= (?:WARNING|ERROR|DEPRECATION): )"
     r"|#\d{1,4}(?: \d{1,6}\.\d{1,3}(?= )|(?= ERROR: ))"
-    r"|\d\d/\d\d/\d\d(?:\d\d)? \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?"
-    r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9}(?: \d{1,10}(?= slurm))?)?)"
+    r"|\d\d/\d\d(?:/\d\d(?:\d\d)?)? \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?"
+    r"|\d\d?[- ][A-Z][a-z]{2}[- ]\d{4} \d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"|[A-Z][a-z]{2}(?:\s{1,2}\d{1,2}|-\d\d) \d\d:\d\d:\d\d(?:\.\d{1,9}(?: \d{1,10}(?= slurm))?)?"
+    r"|(?:[A-Z][a-z]{2} ){2} ?\d{1,2} \d\d:\d\d:\d\d \d{4})"
     r"(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
 )
 """A date, a time or both; BuildKit prints the number and the seconds of a step instead, Slurm's daemons add their
@@ -193,6 +199,7 @@ _REFUSAL = late_pattern(r"[\w./-]{1,200}\.py(?: [\w-]{1,40})?: error: \S")
 _LOGGER = late_pattern(
     r"(?:\[(?=[^\]]*[./:])[\w./-]{1,120}(?::\d{1,6})?\]\s*:?|[\w./-]{1,100}\.py:\d{1,6}:?"
     r"|[\w.]{1,80}:[\w<>]{1,60}:\d{1,6}(?= - )"
+    r"|[a-z]\w{0,40}(?:\.\w{1,60}){1,9}(?= - \S)"
     r"|[\w.-]{1,60}:(?=[^\s:])(?!//))\s*(?:- )?"
 )
 """What stands between level and text: `[file.py:12]`, `module:function:12 -`, Python's `name:`."""

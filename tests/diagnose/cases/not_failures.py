@@ -7,6 +7,46 @@ from tests.diagnose.cases.wordings import waits
 
 NOT_FAILURES = (
     Case(
+        "what programs in Java tell their developers, by stamps of three kinds",
+        "",
+        """
+Mar-04 05:06:07.166 [Kettle Thread 8] DEBUG kettle.util.Pool - Making 'steam' with allowTimeout=false; connection refused so far
+04-Mar-2026 05:06:08.166 INFO [main] org.kettle.Lid.open Connection refused is what it says while it is shut
+04 Mar 2026 05:06:09,166 [main] DEBUG kettle.Tank - cannot read the gauge: java.io.IOException: Connection timed out
+""",
+    ),
+    Case(
+        "an exception of Java that its logger prints below words for developers",
+        "",
+        """
+2026-03-04 05:06:07.166 [main] DEBUG kettle.Tank - nothing in it yet
+org.kettle.TankException: the gauge stands at none
+\tat org.kettle.Tank.read(Tank.java:3)
+2026-03-04 05:06:08.166 [main] INFO kettle.Tank - filled
+""",
+    ),
+    Case(
+        "an exception of Java that its logger prints below a warning",
+        "",
+        """
+2026-03-04 05:06:07.166 [main] WARN kettle.Tank - no water at the first try
+java.net.ConnectException: Connection refused
+\tat org.kettle.Tank.read(Tank.java:3)
+2026-03-04 05:06:08.166 [main] INFO kettle.Tank - filled
+""",
+    ),
+    Case(
+        "packages and shells that miss what only a terminal has",
+        "",
+        """
+#7 8.997 debconf: delaying package configuration, since apt-utils is not installed
+bash: cannot set terminal process group (-1): Inappropriate ioctl for device
+bash: no job control in this shell
+mesg: ttyname failed: Inappropriate ioctl for device
+locale: Cannot set LC_CTYPE to default locale: No such file or directory
+""",
+    ),
+    Case(
         "a warning with an exclamation mark behind the name of who looks elsewhere",
         "",
         """

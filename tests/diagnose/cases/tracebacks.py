@@ -46,6 +46,19 @@ _TORCHSERVE = "2026-03-04 05:06:07,890 [INFO ] W-9001-fit_1.0-stdout org.pytorch
 ELASTIC = "E0203 04:05:06.000000 77 torch/distributed/elastic/multiprocessing/api.py:9]"
 TRACEBACKS = (
     Case(
+        "the last cause of Java's, below those that it led to",
+        "script_error",
+        """
+Exception in thread "main" java.lang.RuntimeException: the kettle did not start
+\tat org.kettle.Main.main(Main.java:3)
+Caused by: org.kettle.TankException: no level in the tank
+\tat org.kettle.Tank.read(Tank.java:9)
+>>>Caused by: java.io.FileNotFoundException: /tea/gauge (Permission denied)
+\tat org.kettle.Gauge.open(Gauge.java:4)
+\t... 3 more
+""",
+    ),
+    Case(
         "pydantic says below its heading what is wrong with a model",
         "script_error",
         """
