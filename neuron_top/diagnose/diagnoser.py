@@ -24,6 +24,7 @@ from neuron_top.diagnose import (
     recovery,
     steps_and_compiles,
     suspects,
+    task_report,
 )
 from neuron_top.diagnose.advice import NCCL_WARNED, CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, move
@@ -38,6 +39,7 @@ from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.surroundings import Surroundings
 from neuron_top.diagnose.suspects import Suspects
+from neuron_top.diagnose.task_report import Part, TaskReport
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.escapes import strip_ansi
@@ -58,6 +60,7 @@ _FAILURES = tuple(
             *general.WORDS,
             *recovery.WORDS,
             *suspects.WORDS,
+            *task_report.WORDS,
             b"failed compilation with",
             b"cached failed neff",
             b"in the previous run",
@@ -122,6 +125,7 @@ class Diagnoser:
         """What the line being read means depends on its place: it belongs to a traceback or announces one, or it shows
         what became of earlier failures."""
         self._report = LauncherReport()
+        self._task_report = TaskReport()
         self._headings = Headings()
         self._java_causes = JavaCauses()
         self._objects = PrintedObjects()
@@ -162,6 +166,7 @@ class Diagnoser:
         self._block(self._buffer.rest())
         self._here, self._signs = (b"", 0), ([], [])
         self._close_message()
+        self._add_nearest(self._task_report.nearest)
 
     def diagnosis(self, exit_code: int | None = None) -> CodedDiagnosis:
         """The diagnosis of the log after `flush`; `exit_code` where the job's own is known."""
@@ -174,14 +179,21 @@ class Diagnoser:
         goes on unaffected.
         """
         findings = self._findings
-        if self._message is not None:
+        said = None if self._message is None else _statement_of(self._message)
+        nearest = self._task_report.nearest
+        if said is not None or nearest is not None:
             findings = findings.copy()
-            said, verdict = _statement_of(self._message)
-            _blame_compiler(findings, self._message, verdict)
-            finding, is_new = findings.add(said, verdict, self._progress)
-            if is_new and self._wide is None:
-                self._surroundings.add_so_far(finding, self._offset)
+        if self._message is not None and said is not None:
+            _blame_compiler(findings, self._message, said[1])
+            self._add_so_far(findings, *said)
+        if nearest is not None:
+            self._add_so_far(findings, nearest, task_report.NEAREST)
         return self._diagnosis(findings, exit_code)
+
+    def _add_so_far(self, findings: Findings, statement: Statement, verdict: CauseVerdict) -> None:
+        finding, is_new = findings.add(statement, verdict, self._progress)
+        if is_new and self._wide is None:
+            self._surroundings.add_so_far(finding, self._offset)
 
     def _diagnosis(self, findings: Findings, exit_code: int | None, *, is_torn: bool = False) -> CodedDiagnosis:
         whole = self._surroundings.tail[-ending.TAIL_BYTES :]
@@ -272,7 +284,7 @@ class Diagnoser:
     @property
     def _spanning(self) -> bool:
         """Whether the next line may belong to something that has begun: then no line is skipped."""
-        is_open = self._tracebacks.open or self._headings.open or self._objects.open
+        is_open = self._tracebacks.open or self._headings.open or self._objects.open or self._task_report.open
         return is_open or self._message is not None or self._recovery.is_quoting
 
     def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
@@ -331,7 +343,11 @@ class Diagnoser:
         )
 
     def _statement(self, statement: Statement) -> Finding | None:
-        if self._is_of_object(statement):
+        section, nearest = self._task_report.read(statement)
+        self._add_nearest(nearest)
+        if section is Part.CAUSE:
+            return self._add_task_cause(statement)
+        if section is Part.QUOTED or self._is_of_object(statement):
             return None
         if self._message is not None:
             if self._message.accepts(statement):
@@ -362,6 +378,17 @@ class Diagnoser:
         if is_overcome:
             return None
         return self._judged(statement)
+
+    def _add_task_cause(self, statement: Statement) -> Finding:
+        """What Nextflow names as the cause of a task's end: the task's exit status, or a reason of its own."""
+        verdict = task_report.cause(statement, general.judge(statement))
+        return self._add(self._task_report.said_first(statement), verdict)
+
+    def _add_nearest(self, statement: Statement | None) -> None:
+        """Take what a task printed last as the nearest to a reason, where none was found in its report."""
+        if statement is not None:
+            finding, _ = self._findings.add(statement, task_report.NEAREST, self._progress)
+            self._add_evidence(finding, self._here[0])
 
     def _is_of_object(self, statement: Statement) -> bool:
         """Whether a line belongs to an object that an error above has announced."""
@@ -506,6 +533,7 @@ class Diagnoser:
         said_at = block.find(statement.text[:_RECOGNIZABLE].encode(), position, len(block) if end < 0 else end)
         self._mark_progress(block, max(position, said_at))
         finding, is_new = self._findings.add(statement, verdict, self._progress)
+        self._task_report.found(finding.weight)
         if verdict.row is not None:
             finding.terminal |= verdict.row.name in recognizers.TERMINAL
             finding.recovered &= verdict.row.name not in DONE_LATER

@@ -92,7 +92,10 @@ _DONE_WITHOUT = late_pattern(
 does not have, and that is then compiled."""
 _LATER = late_pattern(r"^debconf: delaying package configuration, since ")
 """How a package's setup says what it does only when all packages are there."""
-_TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d")
+_TRIED_AGAIN = late_pattern(
+    r"\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d"
+    r"| -- (?:Execution is retried \(\d|Error is ignored$)"
+)
 """How the client of the Hugging Face hub and NCCL announce a retry; when they give up, they print another line."""
 TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
 """The heading that unittest prints above a traceback, after `ERROR:` or `FAIL:`: a name, whatever words it holds."""
@@ -104,7 +107,7 @@ def is_noise(statement: Statement) -> bool:
         return True
     if statement.level is LogLevel.FATAL:
         return False
-    return any(pattern.search(statement.text) for pattern in (_IGNORED, _FAREWELL))
+    return any(pattern.search(statement.text) for pattern in (_IGNORED, _FAREWELL, _TRIED_AGAIN))
 
 
 def is_of_no_weight(statement: Statement, row: Recognizer) -> bool:

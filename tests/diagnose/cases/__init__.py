@@ -25,6 +25,7 @@ from tests.diagnose.cases.services import SERVICES
 from tests.diagnose.cases.tools import TOOLS
 from tests.diagnose.cases.tracebacks import TRACEBACKS
 from tests.diagnose.cases.usage import USAGE
+from tests.diagnose.cases.workflows import WORKFLOWS
 
 __all__ = ["CASES", "MARK", "Case"]
 
@@ -36,6 +37,7 @@ CASES = (
     *SCRIPT_ERRORS,
     *USAGE,
     *TOOLS,
+    *WORKFLOWS,
     *SERVICES,
     *COMPILES,
     *RUNTIME,

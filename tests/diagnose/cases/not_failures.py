@@ -47,6 +47,16 @@ locale: Cannot set LC_CTYPE to default locale: No such file or directory
 """,
     ),
     Case(
+        "tasks of Nextflow that are tried again, or may fail",
+        "",
+        """
+[0a/1b2c3d] Submitted process > STEEP (2)
+[0a/1b2c3d] NOTE: Process `STEEP (2)` terminated with an error exit status (137) -- Execution is retried (1)
+[0b/1b2c3d] NOTE: Process `POUR (1)` terminated with an error exit status (1) -- Error is ignored
+[0c/1b2c3d] Re-submitted process > STEEP (2)
+""",
+    ),
+    Case(
         "a warning with an exclamation mark behind the name of who looks elsewhere",
         "",
         """
