@@ -421,12 +421,23 @@ class Diagnoser:
         if exceptions.is_relayed(statement):
             self._tracebacks.announce(finding)
         self._objects.expect(finding, statement)
-        if finding.line == statement.line and reasons_below.heads_reason(statement, verdict):
-            self._headings.expect(finding, statement)
-            self._depends_on_place = True
+        if finding.line == statement.line:
+            self._await_below(statement, verdict, finding)
         if reasons_below.leaves_reason(statement.text):
             self._await_reason(statement, finding)
         return finding
+
+    def _await_below(self, statement: Statement, verdict: CauseVerdict, finding: Finding) -> None:
+        """Expect on the next lines what a line only heads."""
+        if reasons_below.is_banner(statement.text):
+            self._headings.expect(finding, statement, Expects.LABELED)
+        elif reasons_below.heads_reason(statement, verdict):
+            self._headings.expect(finding, statement)
+        elif exceptions.is_bare(statement.text):
+            self._headings.expect(finding, statement, Expects.WORDS)
+        else:
+            return
+        self._depends_on_place = True
 
     def _java_logs_at(self, statement: Statement) -> LogLevel:
         """The level of the line above an exception of Java, whose logger prints it there: with its stack, below the
@@ -462,6 +473,8 @@ class Diagnoser:
         self._headings.raised(statement, verdict)
         if reasons_below.leaves_reason(statement.text):
             self._await_reason(statement, finding)
+        elif finding.line == statement.line and reasons_below.heads_graphs_words(statement.text):
+            self._headings.expect(finding, statement, Expects.GRAPH)
         elif finding.line == statement.line and verdict.weight is Weight.STATEMENT and verdict.row is None:
             self._await_words(statement, raised, finding)
         return finding

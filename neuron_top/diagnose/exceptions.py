@@ -50,6 +50,13 @@ _RELAYED = late_pattern(r"Caught \w{1,80} in .{1,200}\.$")
 """How PyTorch raises in the parent what one of its processes or threads has raised; the original stands below."""
 
 
+_SUMS_UP = late_pattern(
+    r"(?:OSError|EnvironmentError): (?:We couldn't connect to '|There was a specific connection error when "
+    r"|You are trying to access a gated repo|\S{1,200} is not a local folder and is not a valid model identifier)"
+)
+"""How transformers says which model or file it looked for, on the hub and in its cache."""
+
+
 class RaisedIn(Enum):
     """Whose code raised an exception, by the last frame of its traceback."""
 
@@ -108,6 +115,13 @@ def reads_as_exception(text: str) -> bool:
     return found is not None and SURELY.search(found["type"]) is not None
 
 
+def is_bare(text: str) -> bool:
+    """Whether a line is an exception's name with a colon, and nothing beside it; of a mere `Error`, whether its words
+    end in a colon."""
+    is_mere = text.startswith("Error: ") or " " not in text
+    return text.endswith(":") and is_mere and reads_as_exception(text)
+
+
 def is_named_as_exception(raised: re.Match[str]) -> bool:
     """Whether the name ends like that of an exception."""
     return _NAMED.search(raised["type"]) is not None
@@ -151,6 +165,11 @@ def is_relayed(statement: Statement) -> bool:
 def is_of_graph_compiler(text: str) -> bool:
     """Whether PyTorch reports that a graph's compiler raised the exception that follows."""
     return "BackendCompilerFailed: " in text
+
+
+def sums_up(text: str) -> bool:
+    """Whether an exception says what could not be had, and from where, behind those of the connection."""
+    return _SUMS_UP.match(text) is not None
 
 
 def is_probe(raised: re.Match[str]) -> bool:

@@ -24,6 +24,8 @@ _LINES_TO_REASON = 2
 """From a heading down to what it announces: one line between may be empty."""
 _LINES_TO_QUOTED = 100
 """From an exception down to the one that it announces, with frames of Python and C++ between."""
+_LINES_TO_GRAPHS_WORDS = 2000
+"""Of stacks of the program, one for each operation that failed."""
 _RULE = late_pattern(r"[-=*#~_]{3,}$")
 _TITLE = late_pattern(r"- |.{1,80}:$")
 """A line between two rules that is only the title of what follows."""
@@ -39,6 +41,10 @@ class Expects(Enum):
     """The exception's own message."""
     QUOTED = auto()
     """An exception that it quotes; until that comes, the heading's own text counts."""
+    GRAPH = auto()
+    """The exception's own words, below where TensorFlow says which operation failed, and where that was made."""
+    LABELED = auto()
+    """What a line right below a banner names as the reason."""
 
 
 class Below(Enum):
@@ -81,13 +87,15 @@ class Headings:
         heading = self._open
         if heading is None or (not statement.text and self._may_go_on(heading, statement)):
             return Below.OTHER, None
-        if self._is_between(heading, statement):
+        if self._is_between(heading, statement, verdict):
             heading.line = statement.line
             return Below.PART, None
         self._open = None
+        if heading.expects is Expects.LABELED:
+            return self._labeled(heading, statement, verdict), heading.finding
         if heading.expects is Expects.REASON and verdict is None:
             return _headed(heading, statement), heading.finding
-        if heading.expects is Expects.WORDS:
+        if heading.expects in (Expects.WORDS, Expects.GRAPH):
             return self._words(heading, statement, verdict), heading.finding
         return Below.OTHER, None
 
@@ -107,14 +115,19 @@ class Headings:
 
     @staticmethod
     def _may_go_on(heading: _Heading, statement: Statement) -> bool:
-        return statement.line - heading.line <= 1 or heading.expects is Expects.QUOTED
+        return statement.line - heading.line <= 1 or heading.expects in (Expects.QUOTED, Expects.GRAPH)
 
     @staticmethod
-    def _is_between(heading: _Heading, statement: Statement) -> bool:
+    def _is_between(heading: _Heading, statement: Statement, verdict: CauseVerdict | None) -> bool:
         """Whether the line only leads from the heading to what it announces."""
         text, lines = statement.text, statement.line - heading.line
         if heading.expects is Expects.REASON:
             return lines == 1 and reasons_below.labels_reason(text, heading.statement.text)
+        if heading.expects is Expects.LABELED:
+            return False
+        if heading.expects is Expects.GRAPH:
+            is_near = statement.line - heading.statement.line <= _LINES_TO_GRAPHS_WORDS
+            return is_near and verdict is None and (statement.indented or reasons_below.names_operation(text))
         if heading.expects is Expects.QUOTED:
             is_near = statement.line - heading.statement.line <= _LINES_TO_QUOTED
             return is_near and (statement.indented or FRAME.match(text) is not None)
@@ -122,12 +135,22 @@ class Headings:
         return lines <= _LINES_TO_REASON and (heading.is_ruled or (was_ruled and _TITLE.match(text) is not None))
 
     @staticmethod
+    def _labeled(heading: _Heading, statement: Statement, verdict: CauseVerdict | None) -> Below:
+        is_near = statement.line - heading.line <= 1 and statement.process == heading.statement.process
+        is_more = verdict is not None and verdict.weight < heading.finding.weight
+        if not is_near or is_more or not reasons_below.names_reason(statement.text):
+            return Below.OTHER
+        move(heading.finding, statement)
+        return Below.REASON
+
+    @staticmethod
     def _words(heading: _Heading, statement: Statement, verdict: CauseVerdict | None) -> Below:
         """What a line is to an exception above it that has no message beside its name."""
-        is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON
+        is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON or heading.expects is Expects.GRAPH
         if not is_near or statement.process != heading.statement.process or statement.level.is_mild:
             return Below.OTHER
-        if verdict is not None:
+        is_known = verdict is not None and (verdict.row is not None or verdict.weight is not Weight.MESSAGE)
+        if verdict is not None and is_known:
             heading.finding.demoted |= verdict.weight <= Weight.STATEMENT
             return Below.OTHER
         if FRAME.match(statement.text) or not any(map(str.isalpha, statement.text)):

@@ -30,7 +30,7 @@ _WEIGHTS = late_pattern(r"size mismatch for \S{1,300}: copying a param|(?:Missin
 ROOT = late_pattern(
     r"\(0\) (?i:cancell?ed|unknown|invalid[ _]?argument|deadline[ _]?exceeded|not[ _]?found|already[ _]?exists"
     r"|permission[ _]?denied|resource[ _]?exhausted|failed[ _]?precondition|aborted|out[ _]?of[ _]?range"
-    r"|unimplemented|internal|unavailable|data[ _]?loss|unauthenticated): \S"
+    r"|unimplemented|internal|unavailable|data[ _]?loss|unauthenticated): {1,4}\S"
 )
 """The first of TensorFlow's numbered errors, with its status."""
 NOISE = late_pattern(

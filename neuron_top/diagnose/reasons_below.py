@@ -18,9 +18,19 @@ _VALIDATION = late_pattern(r"(?:\w{1,80}\.){0,9}ValidationError: \d{1,4} validat
 """How pydantic names a model; the field and the reason stand below."""
 _FIELD = late_pattern(r"[A-Za-z_][\w.\[\]-]{0,100}$")
 _REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$")
+_BANNER = late_pattern(r"(?:what\(\): {1,4})?([-=*#~])\1{1,79} {0,3}[^\s=*#~-].{0,200}?[^\s=*#~-] {0,3}\1{2,80}$")
+"""Words between two rules on one line."""
+_NAMES_REASON = late_pattern(r"(?i)(?:reason|cause|message|details?|error): {0,4}\S+ \S")
+_GRAPH_FAILED = late_pattern(r"(?:\w{1,80}\.){0,9}\w{1,80}: Graph execution error:$")
+"""How TensorFlow heads what an operation of a graph has said."""
+_OPERATION = late_pattern(
+    r"(?:Detected at node\b|Node: '|<stack traces unavailable>|\d+ root error\(s\) found|File \")"
+)
+"""What it says below of the operation: its name, and the stack that made it."""
 _HEADS_REASON = late_pattern(
     r"(?i)(?=.{3,100}:$)(?:[\w.'\"()*!-]+ +){0,8}?[\w.*!-]{0,20}(?:error|exception|failure|failed|fatal)\w*"
     r"(?: +[\w.'\"()*!-]+){0,8} ?:$"
+    r"|Error in .{1,400}\) :$"
 )
 """`Fatal error:`, `Error in routine read (1):`, `The following error occurred:`."""
 BARE_HEADING = late_pattern(
@@ -38,6 +48,26 @@ _SAYS_NO_REASON = late_pattern(r"File \"|at \S+\(|Traceback|[-=*#%+~]{3}|\{")
 def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:
     """Whether an unknown line is only the heading of what stands on the next one."""
     return verdict.weight is Weight.CASCADE and verdict.row is None and _HEADS_REASON.match(statement.text) is not None
+
+
+def is_banner(text: str) -> bool:
+    """Whether a line only has words between two rules, below which a reason may be named."""
+    return _BANNER.match(text) is not None
+
+
+def names_reason(text: str) -> bool:
+    """Whether a line below a banner names the reason behind a label."""
+    return _NAMES_REASON.match(text) is not None
+
+
+def heads_graphs_words(text: str) -> bool:
+    """Whether an exception of TensorFlow's only heads what an operation of a graph has said."""
+    return _GRAPH_FAILED.match(text) is not None
+
+
+def names_operation(text: str) -> bool:
+    """Whether a line below it says which operation failed, or where that was made."""
+    return _OPERATION.match(text) is not None
 
 
 def leaves_reason(text: str) -> bool:

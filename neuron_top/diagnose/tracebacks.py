@@ -42,7 +42,7 @@ _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
 )
 FRAME = late_pattern(
-    r"File \"|File .{1,300}:\d+, in |\[bt\] \(\d|-{2,}> ?\d|\.{3} |\d+ |[~^ ]+$|\[Previous line repeated"
+    r"File \"|File .{1,300}:\d+, in |\[bt\] \(\d|-{2,}> ?\d|\.{3} |\d+ (?!root error)|[~^ ]+$|\[Previous line repeated"
     r"|Thread 0x|<ipython|/\S+ in \S+\("
     r"|[│╭╰┃┏┗❱]|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
 )
@@ -163,6 +163,10 @@ class _Open:
         """Whose code the last frame is in."""
         self.caused_by: Finding | None = None
         """The exception before this one in a chain; one that only quotes it explains no more."""
+        self.chain: list[Finding] = []
+        """Those that led to it, each behind a link."""
+        self.is_linked = False
+        """The next one goes on with the chain."""
         self.latest: Finding | None = None
         """The exception that was read last."""
         self.handled: Finding | None = None
@@ -382,9 +386,11 @@ class Tracebacks:
         key = statement.process
         state = self._open.get(key)
         if state is None or state.in_frames or not state.left:
-            caused_by, handled = (state.caused_by, state.handled) if state is not None else (None, None)
+            before = state
             state = self._begin(key, statement)
-            state.caused_by, state.handled = caused_by, handled
+            if before is not None:
+                state.caused_by, state.handled = before.caused_by, before.handled
+                state.chain, state.is_linked = before.chain, before.is_linked
         elif state.announced is not None and statement.line - state.announced.last_line > _LINES_TO_ANNOUNCED:
             state.announced = None
         state.in_frames, state.left = True, _MOST_LINES
@@ -479,6 +485,7 @@ class Tracebacks:
                     finding.goes_on_at = statement.line
             return (TracebackPart.OUTSIDE if quoted is None else TracebackPart.EXCEPTION), quoted
         state.in_frames, state.left = True, _MOST_LINES
+        state.is_linked = True
         state.caused_by = state.previous
         state.handled = state.latest if link["handling"] else None
         if link["handling"] and state.previous is not None and state.previous_is_probe:
@@ -544,6 +551,11 @@ class Tracebacks:
             if is_of_signal:
                 wrapped.verdict = wrapped.verdict._replace(doubt=Doubt.NONE)  # it was not caught
             finding.demoted |= is_of_signal or finding.text.endswith(wrapped.text)
+        state.chain = [*state.chain, finding] if state.is_linked else [finding]
+        state.is_linked = False
+        if exceptions.sums_up(statement.text):
+            for led in state.chain[:-1]:
+                led.demoted |= led is not finding and led.verdict.cause_class is CauseClass.NETWORK
         if state.previous is None:
             state.previous, state.previous_is_probe = finding, is_probe
         handled, state.handled, state.latest = state.handled, None, finding

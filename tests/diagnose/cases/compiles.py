@@ -739,8 +739,8 @@ ERROR 103 [neuronx-cc]: Version information:
         "compile_error",
         """
 terminate called after throwing an instance of 'std::runtime_error'
->>>  what():  === BIR verification failed ===
-Reason: Expect a datatype that the engine has
+  what():  === BIR verification failed ===
+>>>Reason: Expect a datatype that the engine has
 Instruction: I-5-0
 """,
     ),

@@ -6,6 +6,90 @@ from tests.diagnose.cases.case import Case
 
 HEADINGS = (
     Case(
+        "what an operation of TensorFlow's graph says, without its stack",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 3, in <module>
+    model.fit(leaves)
+tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:
+
+Detected at node Tea/Parse defined at (most recent call last):
+<stack traces unavailable>
+>>>Feature: leaf (data type: string) is required but could not be found.
+\t [[{{node Tea/Parse}}]]
+""",
+        "failed",
+    ),
+    Case(
+        "what an operation of TensorFlow's graph says, below a stack of frames and source",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 3, in <module>
+    model.fit(leaves)
+tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:
+
+Detected at node 'Tea' defined at (most recent call last):
+    File "fit.py", line 3, in <module>
+      model.fit(leaves)
+    File "/opt/site-packages/keras/engine/training.py", line 16, in fit
+      tmp_logs = self.train_function(iterator)
+Node: 'Tea'
+>>>the lid does not fit the pot
+\t [[{{node Tea}}]] [Op:__inference_train_function_3]
+""",
+    ),
+    Case(
+        "what an operation of TensorFlow's graph says, the first of two, below frames alone",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 3, in <module>
+    model.fit(leaves)
+tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:
+
+Detected at node Tea/Cast defined at (most recent call last):
+  File "fit.py", line 3, in <module>
+
+  File "/opt/site-packages/keras/src/engine/training.py", line 18, in fit
+
+2 root error(s) found.
+>>>  (0) INVALID_ARGUMENT:  Input to reshape is a tensor with 7 values, but the requested shape has 9
+\t [[{{node Tea/Cast}}]]
+  (1) INVALID_ARGUMENT:  Input to reshape is a tensor with 7 values, but the requested shape has 9
+0 successful operations.
+""",
+    ),
+    Case(
+        "a banner, and the reason behind a label below it",
+        "script_error",
+        """
+terminate called after throwing an instance of 'std::runtime_error'
+  what():  *** verification of the lid failed ***
+>>>Reason: the lid is not of steel
+""",
+    ),
+    Case(
+        "a call of R that failed, its words on the next line",
+        "script_error",
+        """
+Error in read.table(file = "leaf.txt", header = TRUE) : 
+>>>  no lines available in input
+Calls: steep -> read.table
+Execution halted
+""",
+    ),
+    Case(
+        "an error of R whose words end in a colon",
+        "script_error",
+        """
+Error: package or namespace load failed for ‘kettle’ in dyn.load(file, DLLpath = DLLpath, ...):
+>>> unable to load shared object '/opt/kettle.so':
+Execution halted
+""",
+    ),
+    Case(
         "a heading alone, and the reason below it",
         "script_error",
         """

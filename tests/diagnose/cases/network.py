@@ -6,6 +6,30 @@ from tests.diagnose.cases.case import Case
 
 NETWORK = (
     Case(
+        "what transformers looked for, behind the exceptions of the connection",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/opt/site-packages/urllib3/util/connection.py", line 73, in create_connection
+    sock.connect(address)
+ConnectionRefusedError: [Errno 111] Connection refused
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/opt/site-packages/requests/adapters.py", line 6, in send
+    raise ConnectionError(e, request=request)
+requests.exceptions.ConnectionError: no answer
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "steep.py", line 3, in <module>
+    load()
+>>>OSError: We couldn't connect to 'https://huggingface.co' to load this file, couldn't find it in the cached files and it looks like tea/leaf is not the path to a directory containing a file named config.json.
+""",
+    ),
+    Case(
         "AWS does not allow Karpenter a machine, in a record over several lines",
         "network",
         """
