@@ -38,7 +38,7 @@ from neuron_top.diagnose.recovery import DONE_LATER, Recovery
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.surroundings import Surroundings
-from neuron_top.diagnose.suspects import Suspects
+from neuron_top.diagnose.suspects import EmptyOptions, Suspects
 from neuron_top.diagnose.task_report import Part, TaskReport
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.diagnose.verdicts import CauseVerdict
@@ -131,6 +131,7 @@ class Diagnoser:
         self._objects = PrintedObjects()
         self._message: CompilerMessage | None = None
         self._suspects = Suspects()
+        self._empty_options = EmptyOptions()
         self._shapes: dict[bytes, Finding | None] = {}
         self._modules: dict[str, Finding] = {}
         """By graph whose compile failed, the finding: it has recovered if the graph compiles later."""
@@ -561,6 +562,7 @@ class Diagnoser:
         is_moved = self._report.found(statement, verdict, finding) or self._waits(statement, finding)
         if is_moved or is_new:
             self._add_evidence(finding, block)
+        self._empty_options.read(statement, finding)
         if (suspect := self._suspects.reason(statement, verdict)) is not None:
             reason, _ = self._findings.add(*suspect, self._progress)
             self._add_evidence(reason, block)

@@ -19,7 +19,16 @@ from neuron_top.diagnose.advice import (
     SOURCE_REFUSED,
 )
 from neuron_top.diagnose.exceptions import EXCEPTION, SURELY, exception
-from neuron_top.diagnose.no_failures import PROBE, ROOT, TEST_NAME, WHAT, is_noise, is_of_no_weight, is_prose
+from neuron_top.diagnose.no_failures import (
+    PROBE,
+    ROOT,
+    TEST_NAME,
+    WHAT,
+    is_noise,
+    is_of_no_weight,
+    is_prose,
+    is_survived,
+)
 from neuron_top.diagnose.reasons_below import BARE_HEADING, leaves_reason
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import COMPILERS_SOURCE, CROSSES, NCCL, Speaker, Statement
@@ -157,7 +166,7 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if statement.level.is_error and TEST_NAME.match(statement.text):
         return consequence(CauseClass.SCRIPT_ERROR)
     row = None if _is_support(statement) else recognize(statement)
-    if row is not None and row.weight is not Weight.REASON and is_of_no_weight(statement, row):
+    if row is not None and _is_overcome(statement, row):
         return None
     if row is not None and not is_prose(statement, row):
         verdict = by_row(row, _doubt(statement, row))
@@ -178,6 +187,11 @@ def judge(statement: Statement) -> CauseVerdict | None:
         is_of_peer = _PEER_LEFT.search(statement.text) is not None
         return consequence(CauseClass.COLLECTIVE, "" if is_of_peer else NCCL_WARNED)
     return _by_check(statement) or _by_driver(statement) or _by_level(statement) or _by_opening(statement)
+
+
+def _is_overcome(statement: Statement, row: Recognizer) -> bool:
+    """Whether known words tell of something that does no harm."""
+    return (row.weight is not Weight.REASON and is_of_no_weight(statement, row)) or is_survived(statement)
 
 
 def _is_mere_name(statement: Statement, raised: re.Match[str]) -> bool:

@@ -90,6 +90,8 @@ _DONE_WITHOUT = late_pattern(
 )
 """Messages of a clean-up and of xFormers about what they do without, and of optimum-neuron about a graph that the hub
 does not have, and that is then compiled."""
+_SURVIVED = late_pattern(r"\bOOM: Ran out of memory with exception: ")
+"""What fairseq logs of a batch that was too large and is left out; where it gives up, the exception comes too."""
 _LATER = late_pattern(r"^debconf: delaying package configuration, since ")
 """How a package's setup says what it does only when all packages are there."""
 _TRIED_AGAIN = late_pattern(
@@ -108,6 +110,11 @@ def is_noise(statement: Statement) -> bool:
     if statement.level is LogLevel.FATAL:
         return False
     return any(pattern.search(statement.text) for pattern in (_IGNORED, _FAREWELL, _TRIED_AGAIN))
+
+
+def is_survived(statement: Statement) -> bool:
+    """Whether a program tells of a failure that it goes on from, whatever the failure is."""
+    return _SURVIVED.search(statement.text) is not None
 
 
 def is_of_no_weight(statement: Statement, row: Recognizer) -> bool:

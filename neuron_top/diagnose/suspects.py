@@ -6,7 +6,8 @@ scripts only check that, but if a script then runs the empty result, the shell t
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers import NOT_INSTALLED
+from neuron_top.diagnose.findings import Finding
+from neuron_top.diagnose.recognizers import NOT_INSTALLED, Doubt
 from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import CauseClass
@@ -27,6 +28,13 @@ _NO_COMMAND = late_pattern(
     r"|: line \d{1,6}: : (?:command not found|No such file or directory)$"
 )
 """A shell's error where a command's name was empty."""
+_NAME_NOT_FOUND = late_pattern(r": line \d{1,6}: (?P<name>[A-Za-z_]\w{0,60}): command not found$")
+"""What a shell makes of `name = value`: the name is a command then."""
+_OPTION_WITHOUT_VALUE = late_pattern(
+    r"(?i)\bargument (?:-\w/)?--?(?P<argparses>[\w-]{1,60})\S{0,60}: (?:expected (?:one|at least one) argument"
+    r"|invalid \w{1,20} value: '')|\boption '?--?(?P<others>[\w-]{1,60})'? requires an argument"
+)
+_MOST_NAMES = 64
 _LINES_TO_USE = 5
 """From a program that was not found down to where a shell was to run it."""
 
@@ -63,3 +71,27 @@ class Suspects:
         if statement.line - program.line > _LINES_TO_USE:
             return None
         return program, verdict._replace(cause_class=CauseClass.MISSING_DEPENDENCY, advice=NOT_INSTALLED)
+
+
+class EmptyOptions:
+    """Keeps options of one log that were given no value, and names that a shell took for commands where a script gives
+    a variable its value in a wrong way: an option of that name is empty for it."""
+
+    def __init__(self) -> None:
+        self._not_set: dict[str, Finding] = {}
+        self._empty: dict[str, Finding] = {}
+
+    def read(self, statement: Statement, finding: Finding) -> None:
+        """Take a failure; an option's follows from that of the name."""
+        if (name := _NAME_NOT_FOUND.search(statement.text)) is not None:
+            known, option = self._not_set, name["name"]
+        elif (empty := _OPTION_WITHOUT_VALUE.search(statement.text)) is not None:
+            known, option = self._empty, empty["argparses"] or empty["others"]
+        else:
+            return
+        option = option.lower().replace("-", "_")
+        if len(known) < _MOST_NAMES:
+            known.setdefault(option, finding)
+        if option in self._not_set and option in self._empty:
+            cause, self._empty[option].demoted = self._not_set[option], True
+            cause.verdict = cause.verdict._replace(doubt=Doubt.NONE)

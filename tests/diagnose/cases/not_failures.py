@@ -7,6 +7,16 @@ from tests.diagnose.cases.wordings import waits
 
 NOT_FAILURES = (
     Case(
+        "a batch that fairseq leaves out, its memory's table below",
+        "",
+        """
+| WARNING: attempting to recover from OOM in forward/backward pass
+| OOM: Ran out of memory with exception: CUDA out of memory. Tried to allocate 7.00 MiB (GPU 0; 9.90 GiB total capacity)
+|===========================================================================|
+|            CUDA OOMs: 58           |        cudaMalloc retries: 66        |
+""",
+    ),
+    Case(
         "what programs in Java tell their developers, by stamps of three kinds",
         "",
         """

@@ -7,6 +7,17 @@ from tests.diagnose.cases.wordings import CCOM
 
 SCRIPT_ERRORS = (
     Case(
+        "a name that a shell took for a command, and the option that is empty for it",
+        "missing_dependency",
+        """
+usage: steep.py [-h] --leaf-size SIZE
+steep.py: error: argument --leaf-size: expected one argument
+>>>/var/spool/slurm/job77/slurm_script: line 28: leaf_size: command not found
+usage: steep.py [-h] --leaf-size SIZE
+steep.py: error: argument --leaf-size: expected one argument
+""",
+    ),
+    Case(
         "a parent that points to the traceback above",
         "script_error",
         """
