@@ -13,6 +13,7 @@ import ahocorasick_rs
 import msgspec
 
 from neuron_top.diagnose import (
+    condor_jobs,
     ending,
     exceptions,
     general,
@@ -22,11 +23,13 @@ from neuron_top.diagnose import (
     reasons_below,
     recognizers,
     recovery,
+    slurm_steps,
     steps_and_compiles,
     suspects,
     task_report,
 )
 from neuron_top.diagnose.advice import NCCL_WARNED, CodedDiagnosis
+from neuron_top.diagnose.condor_jobs import CondorJobs
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, move
 from neuron_top.diagnose.headings import Below, Expects, Headings
 from neuron_top.diagnose.java_causes import JavaCauses
@@ -35,6 +38,7 @@ from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.printed_objects import PrintedObjects
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.recovery import DONE_LATER, Recovery
+from neuron_top.diagnose.slurm_steps import SlurmSteps
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.surroundings import Surroundings
@@ -61,6 +65,8 @@ _FAILURES = tuple(
             *recovery.WORDS,
             *suspects.WORDS,
             *task_report.WORDS,
+            *condor_jobs.WORDS,
+            *slurm_steps.WORDS,
             b"failed compilation with",
             b"cached failed neff",
             b"in the previous run",
@@ -128,6 +134,8 @@ class Diagnoser:
         self._task_report = TaskReport()
         self._headings = Headings()
         self._java_causes = JavaCauses()
+        self._condor_jobs = CondorJobs()
+        self._slurm_steps = SlurmSteps()
         self._objects = PrintedObjects()
         self._message: CompilerMessage | None = None
         self._suspects = Suspects()
@@ -344,12 +352,14 @@ class Diagnoser:
         )
 
     def _statement(self, statement: Statement) -> Finding | None:
-        section, nearest = self._task_report.read(statement)
-        self._add_nearest(nearest)
-        if section is Part.CAUSE:
-            return self._add_task_cause(statement)
-        if section is Part.QUOTED or self._is_of_object(statement):
-            return None
+        if self._task_report.open or task_report.may_begin(statement.text):
+            section, nearest = self._task_report.read(statement)
+            self._add_nearest(nearest)
+            if section in (Part.QUOTED, Part.CAUSE):
+                return self._add_task_cause(statement) if section is Part.CAUSE else None
+        return None if self._is_of_object(statement) else self._outside_reports(statement)
+
+    def _outside_reports(self, statement: Statement) -> Finding | None:
         if self._message is not None:
             if self._message.accepts(statement):
                 if not statement.text:
@@ -376,6 +386,8 @@ class Diagnoser:
             return None
         is_overcome = self._recovery.read(statement)
         self._depends_on_place |= self._recovery.depends_on_place
+        if "Job " in statement.text:
+            self._depends_on_place |= self._condor_jobs.read(statement) or self._slurm_steps.read(statement)
         if is_overcome:
             return None
         return self._judged(statement)
@@ -548,6 +560,8 @@ class Diagnoser:
         self._mark_progress(block, max(position, said_at))
         finding, is_new = self._findings.add(statement, verdict, self._progress)
         self._task_report.found(finding.weight)
+        self._condor_jobs.found(statement, finding)
+        self._slurm_steps.found(statement, finding)
         if verdict.row is not None:
             finding.terminal |= verdict.row.name in recognizers.TERMINAL
             finding.recovered &= verdict.row.name not in DONE_LATER

@@ -48,6 +48,8 @@ class Finding(msgspec.Struct):
     """Steps of the job up to then."""
     demoted: bool = False
     """Another finding explains the same, and more."""
+    stops_others: bool = False
+    """It only tells that others are ended for a failure that is reported elsewhere."""
     before_interrupt: bool = False
     """The process that it ended was interrupted from outside, but only while it was already ending."""
     terminal: bool = False

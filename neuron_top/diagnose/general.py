@@ -44,7 +44,7 @@ WORDS: tuple[bytes, ...] = (
     b"failed", b"panicked", b"(0) ", b"nccl warn", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
     b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
     b") e0", b") e1", b") e2", b": e ", b": f ",
-    b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
+    b"\ne ", b"\nf ", b"[e::", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
     b"ret_check failure", b"non-ok-status", b"--- fail:",
     *(cross.encode() for cross in CROSSES),
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
@@ -74,7 +74,7 @@ _AT_A_PLACE = late_pattern(
 )
 """How C compilers, MLIR and CMake report an error in source code, and how C macros name the call that failed."""
 _SOURCE_REFUSED = late_pattern(
-    r"[^\s:()]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl|m|mm|metal|cl|f|f90|rs|go|java|scala|kt|swift|S)"
+    r"[^\s:()]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl|m|mm|metal|cl|f|f90|rs|go|java|scala|kt|swift|S|tsx?|cs)"
     r"(?::\d{1,7}:(?:\d{1,5}:)?|\(\d{1,7}(?:,\d{1,5})?\) ?:) (?:(?:fatal|catastrophic) )?error"
     r"(?: [A-Z]{1,3}\d{1,6})?: \S"
     r"|(?:ptxas|nvcc|cicc|nvlink|fatbinary) (?:[^;]{1,300}, line \d{1,7}; )?(?:fatal|error) {1,4}: (?=\S)"

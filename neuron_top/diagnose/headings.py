@@ -12,7 +12,7 @@ import msgspec
 
 from neuron_top.diagnose import reasons_below
 from neuron_top.diagnose.findings import Finding, move
-from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
+from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.tracebacks import FRAME
 from neuron_top.diagnose.verdicts import CauseVerdict
@@ -170,6 +170,9 @@ def _headed(heading: _Heading, statement: Statement) -> Below:
         return Below.OTHER
     move(finding, statement)
     if finding.terminal:
+        known = recognize(statement)
+        if finding.verdict.row is not None and known is not None and known.weight < Weight.CASCADE:
+            finding.verdict = finding.verdict._replace(cause_class=known.cause_class, advice=known.name)
         finding.verdict = finding.verdict._replace(
             weight=Weight.STATEMENT, reason=ReasonGiven.STATED, confidence=Confidence.MEDIUM
         )

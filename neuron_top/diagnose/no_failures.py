@@ -129,6 +129,8 @@ def is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
     return is_of_others and _FAREWELL.search(statement.text) is not None
 
 
+_CONDORS_END = late_pattern(r"\([01]\) (?:N|Abn)ormal termination \(")
+"""How HTCondor says below an event that a job has ended."""
 _SHELLS_REPORT = late_pattern(
     r"(?:STDERR: )?(?:/\S{1,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?\S{1,300}: "
     r"(?:(?:command )?not found|No such file or directory)$"
@@ -143,7 +145,7 @@ def is_prose(statement: Statement, row: Recognizer) -> bool:
     """
     is_said = any(
         shape.match(statement.text)
-        for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, ROOT, _WEIGHTS, _PIPS_REPORT, _SHELLS_REPORT)
+        for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, ROOT, _WEIGHTS, _PIPS_REPORT, _SHELLS_REPORT, _CONDORS_END)
     )
     is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON

@@ -236,7 +236,7 @@ def _reported_ranks(findings: list[Finding]) -> set[int]:
 def _says_little(finding: Finding, reported: set[int]) -> tuple[bool, bool, bool]:
     """Sort key: first the exception with which a worker in a launcher's report ended, then the line about one worker in
     such a report, then others; last what a launcher prints at every end."""
-    is_of_every_end = finding.verdict.advice in (STOPS_WORKERS, ENDED_BELOW)
+    is_of_every_end = finding.stops_others or finding.verdict.advice in (STOPS_WORKERS, ENDED_BELOW)
     is_report = finding.verdict.advice == LAUNCHERS_REPORT
     is_its_exception = finding.terminal and not is_report and not reported.isdisjoint(finding.ranks)
     return is_of_every_end, not is_its_exception, not (is_report and finding.ranks)

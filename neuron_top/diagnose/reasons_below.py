@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.diagnose.no_failures import NOISE
-from neuron_top.diagnose.recognizers import Weight
+from neuron_top.diagnose.recognizers import HTCONDOR_STOPPED, HTCONDORS_EVENT, Weight
 from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.late_pattern import late_pattern
@@ -47,7 +47,9 @@ _SAYS_NO_REASON = late_pattern(r"File \"|at \S+\(|Traceback|[-=*#%+~]{3}|\{")
 
 def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:
     """Whether an unknown line is only the heading of what stands on the next one."""
-    return verdict.weight is Weight.CASCADE and verdict.row is None and _HEADS_REASON.match(statement.text) is not None
+    if verdict.row is not None:
+        return verdict.row.name in (HTCONDORS_EVENT, HTCONDOR_STOPPED) and "evicted" not in statement.text
+    return verdict.weight is Weight.CASCADE and _HEADS_REASON.match(statement.text) is not None
 
 
 def is_banner(text: str) -> bool:

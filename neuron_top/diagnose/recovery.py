@@ -20,7 +20,7 @@ WORDS: tuple[bytes, ...] = (
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
-    b"new session will be created", b"...ignoring", b"task [", b"running handler [",
+    b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
 
@@ -47,6 +47,8 @@ _NEW_SESSION = "session will be closed and a new session will be created"
 """The heading of an error of another task, after which TensorFlow starts a new session; the quotation stands below."""
 _LINES_OF_A_QUOTATION = 60
 """Lines in which it quotes that error, with the stack of the operation that raised it."""
+_JOB_AGAIN = late_pattern(r"Trying to restart job \d{1,9}\.$")
+"""How Snakemake says that it tries a job again whose failure it has just reported."""
 _TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
 """The heading of Ansible's output of a task."""
 _TASK_IGNORED = "...ignoring"
@@ -112,6 +114,11 @@ class Recovery:
             return True
         if "REQUEUE" in statement.text and _REQUEUED.search(statement.text) is not None:
             self._queued_again = statement.line
+            return True
+        if "restart job" in statement.text and _JOB_AGAIN.match(statement.text) is not None:
+            self.depends_on_place = True
+            for finding in self._findings.all:
+                finding.goes_on_at = statement.line
             return True
         if self._is_of_task(statement):
             return True

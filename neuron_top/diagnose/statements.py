@@ -121,6 +121,8 @@ _LETTER = late_pattern(
 )
 """The header of Tornado's logger and of similar ones (Optuna, Jupyter), and a lone letter after a timestamp. Only for
 levels below an error: Jupyter greets at level C, and prints at level E what it does without."""
+_HTSLIB = late_pattern(r"\[(?P<level>[EWMDT])::[\w:.<>~]{1,100}\] ")
+"""How programs that read genomes name their level and function; M is a message."""
 _APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
 _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
@@ -188,7 +190,8 @@ _LEVEL = late_pattern(
     rf"|[\w./-]{{1,60}}\.py(?::\d{{1,6}})?(?= [A-Z])|\{{[\w.]{{1,60}}\.py:\d{{1,6}}\}}(?= [A-Z])"
     rf"|[A-Z][\w-]{{2,40}}(?= \[)"
     rf"|\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?Z?|\d{{1,10}}|[-|:>])\s*){{0,5}}?"
-    rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?<=WARNING)!|(?=\s-\s)|(?<=[A-Z] )(?=\S))"
+    rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])"
+    rf"|(?<=WARNING)!|(?=\s-\s)|(?:(?<=[A-Z] )|(?<=[A-Z]  ))(?=\S))"
     rf"[\s|:-]{{0,4}}"
 )
 """A level with whatever headers put before it; in lower case only if a bracket, a bar or a colon closes it."""
@@ -410,9 +413,11 @@ def _level_alone(statement: Statement) -> bool:
     """Read a header that has only a level: of a workflow's step, or a letter as in Tornado's and apt's."""
     text = statement.text
     found = _WORKFLOW.match(text) or _LETTER.match(text) or _APTS_WARNING.match(text)
+    if found is None and text[2:4] == "::":
+        found = _HTSLIB.match(text)
     if found is None:
         return False
-    statement.level = LogLevel.named(found["level"])
+    statement.level = LogLevel.named(found["level"]) or LogLevel.INFO
     statement.text = text[found.end() :]
     return True
 

@@ -44,6 +44,11 @@ NEAREST = CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, ERROR_LINE, Conf
 """What a line means that is the nearest to a reason."""
 
 
+def may_begin(text: str) -> bool:
+    """Whether a line may begin a report, or tell of a task that is tried again; most do not."""
+    return "xecut" in text or text[:8] == "Command "
+
+
 class _In(Enum):
     """Which section the next line stands in."""
 

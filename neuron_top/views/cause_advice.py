@@ -352,6 +352,13 @@ OF_ROWS: dict[str, str] = {
     "(slurm-JOBID.out)",
     "a rank did not join a collective": "Some ranks wait for others that did not come: see what the missing ranks do "
     "(an exception, slow data, another branch of the program)",
+    "HTCondor reports that a job cannot go on": "HTCondor names the reason on the line below: mend that (a file that "
+    "the job did not write, a limit of memory), then condor_release the job",
+    "HTCondor reports that a job was stopped": "Somebody, a policy or the machine's owner ended the job: "
+    "condor_history -l shows RemoveReason",
+    "a rule of Snakemake failed": "Read what the rule's command printed above, or the file that `log:` names below",
+    "Snakemake lacks a file": "The file is named below: its rule did not write it, or no rule makes it and it does not "
+    "exist",
     "Slurm stops the other tasks of a step": "Slurm stops a step when one of its tasks has ended, or somebody cancels "
     "it: read the lines of the task that ended first, and sacct for who canceled",
     "one choice of an autotuner": "A kernel that was tried does not fit this GPU; another one takes its place unless "

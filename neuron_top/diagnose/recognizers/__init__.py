@@ -10,7 +10,14 @@ A file holds the rows of one group of causes; `table` has their order. Order cou
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, PIPS_BUILD, STOPS_WORKERS
+from neuron_top.diagnose.recognizers.cascades import (
+    CASCADES,
+    KILLED_TASK,
+    LAUNCHERS_REPORT,
+    PIPS_BUILD,
+    STOPS_TASKS,
+    STOPS_WORKERS,
+)
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.dependencies import NOT_INSTALLED, OTHER_VERSION
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
@@ -20,12 +27,16 @@ from neuron_top.diagnose.recognizers.network import TRIED_AGAIN
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
 from neuron_top.diagnose.recognizers.scheduling import NO_CAPACITY
 from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recognize
+from neuron_top.diagnose.recognizers.workflows import HTCONDOR_STOPPED, HTCONDORS_EVENT
 
 __all__ = [
     "CASCADES",
     "DEATHS",
     "ENDED_BELOW",
     "HOST_TAKEN",
+    "HTCONDORS_EVENT",
+    "HTCONDOR_STOPPED",
+    "KILLED_TASK",
     "LAUNCHERS_REPORT",
     "NCCL_WITHOUT_REASON",
     "NOT_INSTALLED",
@@ -34,6 +45,7 @@ __all__ = [
     "OTHER_VERSION",
     "PIPS_BUILD",
     "STOPPED",
+    "STOPS_TASKS",
     "STOPS_WORKERS",
     "TRIED_AGAIN",
     "WAITS",

@@ -9,6 +9,10 @@ STOPS_WORKERS = "the launcher stops the other workers"
 """Row of what a launcher prints whenever a worker ends, before it reports which one ended."""
 LAUNCHERS_REPORT = "launcher's report"
 """Row of the lines in which torchrun reports how its workers ended."""
+STOPS_TASKS = "Slurm stops the other tasks of a step"
+"""Row of what Slurm prints of the tasks that it ends since another one has ended."""
+KILLED_TASK = "Slurm reports a task that was killed"
+"""Row of tasks of which Slurm only says that a signal ended them."""
 PIPS_BUILD = "pip could not build a package"
 """Row of pip's heading above the output of a step that failed; it may then succeed with another version."""
 CASCADES: tuple[Recognizer, ...] = (
@@ -31,7 +35,7 @@ CASCADES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
-        "Slurm stops the other tasks of a step",
+        STOPS_TASKS,
         CauseClass.INTERRUPTED,
         Weight.CASCADE,
         words("cancelled at|: terminated|force terminated|stepd terminated"),
@@ -43,7 +47,7 @@ CASCADES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
-        "Slurm reports a task that was killed",
+        KILLED_TASK,
         CauseClass.HOST_OOM,
         Weight.CASCADE,
         words(": killed"),
@@ -195,6 +199,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "|back-off restarting|main process exited|failed with result|mpi_abort was|called mpi_abort"
             "|exiting because a job execution failed"
             '|build stopped: |"exitcode": |exitcode: |err99999 |wexitstatus |bad termination of|to finish... (failed'
+            "|normal termination (return value |code elifecycle"
         ),
         (
             r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
@@ -205,6 +210,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
             r"|\bERR99999 UNKNOWN appl|\bWEXITSTATUS [1-9]|\bBAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
             r"|\bW&B process to finish\.\.\. \(failed [1-9]"
+            r"|^\(1\) Normal termination \(return value [1-9]|^npm (?:ERR!|error) code ELIFECYCLE"
             r"|main process exited, code=exited, status=[1-9]|: failed with result '|MPI_ABORT was invoked"
         ),
         Confidence.LOW,

@@ -24,6 +24,7 @@ from neuron_top.diagnose.recognizers.row import Recognizer
 from neuron_top.diagnose.recognizers.runtime_start import RUNTIME_START
 from neuron_top.diagnose.recognizers.scheduling import CORES, SCHEDULING
 from neuron_top.diagnose.recognizers.usage import USAGE
+from neuron_top.diagnose.recognizers.workflows import HTCONDOR_STOPPED, HTCONDORS_EVENT, WORKFLOWS
 from neuron_top.diagnose.statements import Statement
 
 ROWS: tuple[Recognizer, ...] = (
@@ -46,6 +47,7 @@ ROWS: tuple[Recognizer, ...] = (
     *OVERFLOWS,
     *DEPENDENCIES,
     *USAGE,
+    *WORKFLOWS,
     *NETWORK,
     *INTERRUPTIONS,
 )
@@ -54,6 +56,8 @@ TERMINAL = frozenset(
     {
         STOPS_WORKERS,
         ENDED_BELOW,
+        HTCONDORS_EVENT,
+        HTCONDOR_STOPPED,
         LAUNCHERS_REPORT,
         "engine died",
         "exit status",

@@ -18,7 +18,7 @@ USAGE: tuple[Recognizer, ...] = (
             r"^(?:ERROR: )?THESE PACKAGES DO NOT MATCH THE HASHES\b|^externally-managed-environment$"
             r"|^E: (?:Could not get lock /var/lib/|dpkg was interrupted, )"
             r"|^yum lockfile is held by another process|\b(?:CondaVerification|InvalidArchive)Error\b"
-            r"|^npm (?:ERR!|error) code E[A-Z]"
+            r"|^npm (?:ERR!|error) code E(?!LIFECYCLE)[A-Z]"
         ),
         Confidence.MEDIUM,
     ),

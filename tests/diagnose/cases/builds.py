@@ -6,6 +6,19 @@ from tests.diagnose.cases.case import Case
 
 BUILDS = (
     Case(
+        "a source in TypeScript, and how npm reports the script's end",
+        "compile_error",
+        """
+> tea@1.0.0 build
+> tsc
+
+>>>src/kettle.ts(3,8): error TS2304: Cannot find name 'Water'.
+npm ERR! code ELIFECYCLE
+npm ERR! errno 2
+npm ERR! Failed at the tea@1.0.0 build script.
+""",
+    ),
+    Case(
         "an option where make expects a file",
         "script_error",
         """

@@ -17,6 +17,42 @@ NOT_FAILURES = (
 """,
     ),
     Case(
+        "jobs of HTCondor that were held or sent away, and ran again",
+        "",
+        """
+012 (003.000.000) 03/04 05:30:08 Job was held.
+\tThe job attribute PeriodicHold expression 'late' evaluated to TRUE
+...
+004 (004.000.000) 03/04 05:30:09 Job was evicted.
+\t(0) Job was not checkpointed.
+...
+013 (003.000.000) 03/04 05:35:08 Job was released.
+...
+001 (004.000.000) 03/04 05:36:00 Job executing on host: <10.0.0.3:9618>
+...
+005 (003.000.000) 03/04 05:46:00 Job terminated.
+\t(1) Normal termination (return value 0)
+...
+""",
+    ),
+    Case(
+        "a rule of Snakemake that is tried again",
+        "",
+        """
+[Wed Mar  4 05:06:07 2026]
+Error in rule steep:
+    jobid: 3
+    shell:
+        steep leaf > pot.txt
+        (one of the commands exited with non-zero exit code; note that snakemake uses bash strict mode!)
+
+Trying to restart job 3.
+[Wed Mar  4 05:10:07 2026]
+Finished job 3.
+1 of 1 steps (100%) done
+""",
+    ),
+    Case(
         "what programs in Java tell their developers, by stamps of three kinds",
         "",
         """

@@ -186,4 +186,169 @@ Work dir:
   /tea/work/ab/cdef
 """,
     ),
+    Case(
+        "HTCondor holds a job, the reason below",
+        "tool_error",
+        """
+000 (003.000.000) 03/04 05:29:41 Job submitted from host: <10.0.0.2:9618>
+...
+012 (003.000.000) 03/04 05:30:08 Job was held.
+>>>\tError from slot1@n4: STARTER at 10.0.0.3 failed to send file(s) to <10.0.0.2:9618>: error reading from /tea/pot.gz: (errno 2) No such file or directory
+\tCode 13 Subcode 2
+...
+""",
+        "failed",
+    ),
+    Case(
+        "HTCondor holds a job over its limit of memory",
+        "host_oom",
+        """
+012 (003.000.000) 2026-03-04 05:30:08 Job was held.
+>>>\tError from slot1@n4: Job has gone over memory limit of 2048 megabytes. Peak usage: 3000 megabytes.
+\tCode 34 Subcode 0
+...
+""",
+    ),
+    Case(
+        "a job of HTCondor that ended with a status",
+        "script_error",
+        """
+005 (003.000.000) 03/04 05:30:08 Job terminated.
+>>>\t(1) Normal termination (return value 2)
+\t\tUsr 0 00:00:02, Sys 0 00:00:00  -  Run Remote Usage
+...
+""",
+    ),
+    Case(
+        "a job of HTCondor that a signal ended",
+        "script_error",
+        """
+005 (003.000.000) 03/04 05:30:08 Job terminated.
+>>>\t(0) Abnormal termination (signal 11)
+\t(0) No core file
+...
+""",
+    ),
+    Case(
+        "a job that somebody removed from HTCondor",
+        "interrupted",
+        """
+009 (003.000.000) 03/04 05:30:08 Job was aborted by the user.
+>>>\tvia condor_rm (by user tea)
+...
+""",
+    ),
+    Case(
+        "two jobs that HTCondor holds, of which one runs again",
+        "tool_error",
+        """
+012 (003.000.000) 03/04 05:30:08 Job was held.
+>>>\tThe disk of the kettle is not there
+...
+012 (004.000.000) 03/04 05:30:09 Job was held.
+\tThe disk of the kettle is not there
+...
+013 (003.000.000) 03/04 05:35:08 Job was released.
+\tvia condor_release (by user tea)
+...
+""",
+    ),
+    Case(
+        "the first task of a step to end, behind those that Slurm killed for it",
+        "script_error",
+        """
+srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
+slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT 2026-03-04T05:06:07 ***
+srun: error: n1: tasks 0,2: Killed
+srun: error: n2: task 3: Terminated
+srun: Terminating StepId=77.0
+>>>srun: error: n1: task 1: Exited with exit code 1
+""",
+        "failed",
+    ),
+    Case(
+        "a step that somebody canceled, and how a task ended then",
+        "interrupted",
+        """
+>>>slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT 2026-03-04T05:06:07 ***
+srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
+srun: error: n1: task 1: Exited with exit code 1
+""",
+    ),
+    Case(
+        "a task that was killed before Slurm ends its step",
+        "host_oom",
+        """
+>>>srun: error: n1: task 1: Killed
+srun: Terminating StepId=77.0
+srun: error: n1: tasks 0,2-3: Exited with exit code 1
+""",
+    ),
+    Case(
+        "what the command of a rule printed above Snakemake's report",
+        "script_error",
+        """
+rule steep:
+    jobid: 3
+
+>>>[E::main] fail to locate the leaf
+[Wed Mar  4 05:06:07 2026]
+Error in rule steep:
+    jobid: 3
+    shell:
+        steep leaf > pot.txt
+        (one of the commands exited with non-zero exit code; note that snakemake uses bash strict mode!)
+
+Exiting because a job execution failed. Look above for error message
+""",
+    ),
+    Case(
+        "a rule of Snakemake whose command printed nothing",
+        "script_error",
+        """
+>>>Error in rule steep:
+    jobid: 3
+    log: logs/steep.log (check log file(s) for error details)
+
+Exiting because a job execution failed. Look above for error message
+""",
+    ),
+    Case(
+        "a file that Snakemake lacks",
+        "script_error",
+        """
+Building DAG of jobs...
+>>>MissingInputException in rule steep in file /tea/Snakefile, line 3:
+Missing input files for rule steep:
+    output: pot.txt
+    affected files:
+        leaf.txt
+""",
+    ),
+    Case(
+        "a name with a colon, and the words of the engine below",
+        "script_error",
+        """
+Building DAG of jobs...
+WorkflowError:
+>>>Failed to group the jobs for the lid
+""",
+    ),
+    Case(
+        "a job of SGE that a signal ended",
+        "host_oom",
+        """
+Job 4711 (tea.sh) Aborted
+failed assumedly after job because:
+>>>job 4711.1 died through signal KILL (9)
+""",
+    ),
+    Case(
+        "a program that SGE's shepherd does not find",
+        "missing_dependency",
+        """
+03/04/2026 05:06:07 [0:11]: shepherd called with uid = 0, euid = 0
+>>>03/04/2026 05:06:07 [500:12]: execvlp(/opt/kettle, "/opt/kettle") failed: No such file or directory
+""",
+    ),
 )

@@ -1,0 +1,52 @@
+"""Tasks of workflow engines and batch systems, whose reason stands on the next lines or in what was printed."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+HTCONDORS_EVENT = "HTCondor reports that a job cannot go on"
+"""Row of events whose reason stands on the line below."""
+HTCONDOR_STOPPED = "HTCondor reports that a job was stopped"
+"""The same of jobs that were removed, or sent away from their machine."""
+_EVENT = r"^\d{3} \(\d{1,12}\.\d{1,9}\.\d{1,9}\) \d[\d/-]{3,9} [\d:.]{8,16} "
+WORKFLOWS: tuple[Recognizer, ...] = (
+    Recognizer(
+        HTCONDORS_EVENT,
+        CauseClass.TOOL_ERROR,
+        Weight.CASCADE,
+        words("shadow exception!|job was held|job reconnection failed"),
+        _EVENT + r"(?:Shadow exception!|Job was held\.|Job reconnection failed)",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        HTCONDOR_STOPPED,
+        CauseClass.INTERRUPTED,
+        Weight.CASCADE,
+        words("job was aborted|job was evicted"),
+        _EVENT + r"Job was (?:aborted|evicted)\b",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a rule of Snakemake failed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("error in rule |error in checkpoint |error in group |exception in rule |exception in checkpoint "),
+        (
+            r"^Error in (?:rule|checkpoint|group) \S{1,200}:$"
+            r"|^(?:Rule|CalledProcess)\w{0,20}Exception in (?:rule|checkpoint) "
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "Snakemake lacks a file",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("missinginputexception|missingoutputexception"),
+        r"^Missing(?:Input|Output)Exception in (?:rule|checkpoint|line) ",
+    ),
+)
+"""Tried after all that knows a reason."""
