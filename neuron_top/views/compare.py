@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from math import isfinite
 from statistics import mean
 
@@ -126,9 +128,10 @@ def compare(a: Report, b: Report) -> Comparison:
         {line.key: (line.result, line.seconds) for line in a.graphs},
         {line.key: (line.result, line.seconds) for line in b.graphs},
     )
+    title_a, title_b = distinct_titles((a, b))
     return Comparison(
-        a=a.title,
-        b=b.title,
+        a=title_a,
+        b=title_b,
         answer=(*failure_sentences({"A": a, "B": b}), *_answer(metrics, memory, places)),
         environment=_environment(dict(a.environment), dict(b.environment)),
         metrics=tuple(metric for metric in metrics if metric.a is not None or metric.b is not None),
@@ -142,6 +145,20 @@ def compare(a: Report, b: Report) -> Comparison:
         a_diagnosis=a.diagnosis,
         b_diagnosis=b.diagnosis,
     )
+
+
+def distinct_titles(reports: Sequence[Report]) -> list[str]:
+    """What each run is called, with its begin where two are called the same: most are, after their program."""
+    counts = Counter(view.title for view in reports)
+    titles = [view.title if counts[view.title] == 1 else _with_begin(view) for view in reports]
+    again = Counter(titles)
+    return [title if again[title] == 1 else f"{title} ({place})" for place, title in enumerate(titles, 1)]
+
+
+def _with_begin(view: Report) -> str:
+    if view.start is None:
+        return view.title
+    return f"{view.title}, {datetime.fromtimestamp(view.start, UTC).strftime('%b %-d %H:%M:%S UTC')}"
 
 
 def failure_sentences(reports: Mapping[str, Report]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import msgspec
 
 from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, signed_percent_text
-from neuron_top.views.compare import TOTAL, change, failure_sentences, mean_peak, memory_of
+from neuron_top.views.compare import TOTAL, change, distinct_titles, failure_sentences, mean_peak, memory_of
 from neuron_top.views.memory_place import places_differ
 from neuron_top.views.metric import value_text
 from neuron_top.views.report import Report
@@ -45,19 +45,20 @@ class MultiComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 def multi_compare(reports: Sequence[Report]) -> MultiComparison:
     """Two or more runs against the first of them."""
-    first = _row(reports[0], None)
-    rows = (first, *(_row(report, first) for report in reports[1:]))
-    failures = failure_sentences({view.title: view for view in reports})
+    titles = distinct_titles(reports)
+    first = _row(reports[0], titles[0], None)
+    rows = (first, *(_row(report, title, first) for report, title in zip(reports[1:], titles[1:], strict=True)))
+    failures = failure_sentences(dict(zip(titles, reports, strict=True)))
     return MultiComparison(answer=(*failures, *(_sentence(row, first) for row in rows[1:])), rows=rows)
 
 
-def _row(view: Report, first: ComparedRun | None) -> ComparedRun:
+def _row(view: Report, title: str, first: ComparedRun | None) -> ComparedRun:
     known = {metric.name: metric for metric in view.metrics}
     speed = known["throughput"]
     kinds = dict.fromkeys(kind for line in view.memory for kind in line.kinds)
     memory, place = mean_peak(view, TOTAL), memory_of(view)
     return ComparedRun(
-        title=view.title,
+        title=title,
         cores=len(view.memory),
         memory=memory,
         memory_of=place,

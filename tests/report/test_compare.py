@@ -7,10 +7,12 @@ import math
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top import events as ev
 from neuron_top.cli.main import main
+from neuron_top.ingest.advised import diagnose
 from neuron_top.report.comparison import html, markdown
 from neuron_top.report.markdown import markdown as report_markdown
 from neuron_top.run.model import Run
@@ -76,12 +78,12 @@ def test_throughputs_in_two_units_are_no_rise_or_fall_and_keep_their_units() -> 
         made([ev.StepReported(step=step, throughput=speed, throughput_unit=unit, at=T0 + step) for step in range(4)])
         for speed, unit in ((10.0, "seq/s"), (8000.0, "tokens/s"))
     ]
-    one, two = (report(run, 0.0) for run in runs)
-    view, several = compare(one, two), multi_compare([one, two, one])
+    one, two = (msgspec.structs.replace(report(run, 0.0), title=title) for run, title in zip(runs, "ab", strict=True))
+    view, several = compare(one, two), multi_compare([one, two, msgspec.structs.replace(one, title="c")])
     assert "Throughput cannot be compared: A's is 10 seq/s, B's 8000 tokens/s." in view.answer
     assert "| throughput | 10 seq/s | 8000 tokens/s |  | measured |" in markdown(view)
     assert [row.throughput_change for row in several.rows] == [None, None, 0.0]
-    assert "throughput 8000 tokens/s, that of sample 10 seq/s" in several.answer[0]
+    assert "throughput 8000 tokens/s, that of a 10 seq/s" in several.answer[0]
 
 
 def on_gpus(memory: int, pace: float) -> Run:
@@ -219,3 +221,27 @@ def test_what_pytorch_compiled_itself_is_compared_and_is_time_spent_compiling() 
     assert reported["torch_misses"] == (1, 2)
     assert reported["torch_seconds"] == (30, 5)
     assert "PyTorch compiled 1 graph itself, outside the compile cache." in report(plain(30.0), 0.0).headline
+
+
+def test_runs_that_are_called_the_same_are_told_apart_by_their_begin() -> None:
+    one, two = report(trained(100 * MIB, 10.0, A), 0.0), report(trained(60 * MIB, 8.0, A), 0.0)
+    later = msgspec.structs.replace(two, start=(two.start or 0.0) + 3600)
+    view = compare(one, later)
+    assert view.a != view.b
+    assert view.a.startswith(f"{one.title}, ")
+    assert view.a.endswith(" UTC")
+    assert compare(one, msgspec.structs.replace(later, title="wide")).a == one.title, "a name of its own is enough"
+    same = multi_compare([one, one, later])
+    assert len({row.title for row in same.rows}) == 3
+
+
+def test_every_failure_is_told_where_runs_are_called_the_same() -> None:
+    failed = diagnose(
+        b'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: bad\n', "log"
+    )
+    runs = [
+        msgspec.structs.replace(report(trained(MIB, 1.0, A), 0.0), start=T0 + at, diagnosis=failed) for at in (0, 9)
+    ]
+    told = [line for line in multi_compare(runs).answer if "ValueError: bad" in line]
+    assert len(told) == 2
+    assert told[0] != told[1]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from neuron_top.tui.panels.comparison import comparison_lines
-from neuron_top.tui.screens.compare_runs import overlay_lines
+from neuron_top.tui.screens.compare_runs import many_lines, overlay_lines
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.compare import Comparison, Pair
 from neuron_top.views.metric import Provenance, Unit
+from neuron_top.views.multi_compare import ComparedRun, MultiComparison
 from neuron_top.views.overlay import OverlaidRun
 from neuron_top.views.trends import StepValue
 
@@ -47,3 +49,18 @@ def test_curves_that_run_through_one_place_are_named() -> None:
     assert (chart.count("*"), chart.count("C"), chart.count("A")) == (4, 4, 0)
     apart = [overlaid("a", falling), overlaid("c", rising)]
     assert "*" not in "".join(strip.text for strip in overlay_lines(Theme(DARK, UNICODE), apart, 80))
+
+
+def test_names_that_differ_at_their_end_are_whole_and_what_no_run_printed_has_no_unit() -> None:
+    run = ComparedRun(
+        title="torchrun, Nov 28 21:35:32 UTC", cores=2, memory=None, memory_of="", kinds={}, throughput=None,
+        throughput_unit="/s", step_seconds=None, compile_seconds=None, graphs=None, loss=None, memory_change=None,
+        throughput_change=None,
+    )  # fmt: skip
+    other = msgspec.structs.replace(run, title="torchrun, Nov 28 21:38:19 UTC")
+    drawn = [
+        strip.text for strip in many_lines(Theme(DARK, UNICODE), MultiComparison(answer=(), rows=(run, other)), 100)
+    ]
+    assert any(run.title in line for line in drawn)
+    assert any(other.title in line for line in drawn)
+    assert "/s" not in " ".join(drawn)

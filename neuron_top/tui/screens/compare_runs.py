@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.drawing import Line, cells_in, paragraph, rule
 from neuron_top.tui.panels.comparison import comparison_lines
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.theme import Theme
@@ -39,23 +39,28 @@ def many_lines(theme: Theme, view: MultiComparison | str, width: int) -> list[St
     strips += [strip for text in view.answer for strip in paragraph(theme, text, width)]
     strips.append(Line(theme, width).strip())
     head = Line(theme, width).gap(2)
-    for number, (title, cells) in enumerate(_MANY):
+    longest = max((cells_in(row.title) for row in view.rows), default=0)
+    columns = (("Recording", max(_LEAST_TITLE, min(_MOST_TITLE, longest))), *_MANY)
+    for number, (title, cells) in enumerate(columns):
         head.put(title, theme.title, cells, right=number > 0).gap()
     strips.append(head.strip())
     for row in view.rows:
         line = Line(theme, width).gap(2)
-        for number, ((_title, cells), text) in enumerate(zip(_MANY, _many_cells(row), strict=True)):
+        for number, ((_title, cells), text) in enumerate(zip(columns, _many_cells(row), strict=True)):
             line.put(text, theme.text if number else theme.strong, cells, right=number > 0).gap()
         strips.append(line.strip())
     return strips
 
 
-_MANY = (("Recording", 28), ("Throughput", 18), ("Step", 9), ("Compile", 9), ("Loss", 9), ("Memory", 10))
+_LEAST_TITLE, _MOST_TITLE = 20, 40
+"""Cells of a recording's name; the begin that tells equal names apart stands at their end."""
+_MANY = (("Throughput", 18), ("Step", 9), ("Compile", 9), ("Loss", 9), ("Memory", 10))
 
 
 def _many_cells(row: ComparedRun) -> tuple[str, ...]:
     is_like_first = row.throughput_change is not None
     change = f" {signed_percent_text(row.throughput_change)}" if is_like_first else f" {row.throughput_unit}".rstrip()
+    change = change if row.throughput is not None else ""
     return (
         row.title,
         f"{number_text(row.throughput)}{change}",
