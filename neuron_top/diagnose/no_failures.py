@@ -41,7 +41,7 @@ NOISE = late_pattern(
     r"|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|^Unable to determine if Secure Boot is enabled"
-    r"|^debconf: (?:unable to initialize frontend: |delaying package configuration, since )"
+    r"|^debconf: unable to initialize frontend: "
     r"|^dpkg-preconfigure: unable to re-open stdin:|\bInappropriate ioctl for device$"
     r"|^(?:locale|manpath|(?:/\S{1,100}/)?(?:ba)?sh): .{0,40}?\b[Cc]an(?:no|')t (?:set|change) (?:LC_|(?:the )?locale)"
     r"|^cannot configure rootless cgroup using the cgroupfs manager$"
