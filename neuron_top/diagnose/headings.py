@@ -152,6 +152,8 @@ class Headings:
         is_known = verdict is not None and (verdict.row is not None or verdict.weight is not Weight.MESSAGE)
         if verdict is not None and is_known:
             heading.finding.demoted |= verdict.weight <= Weight.STATEMENT
+            if verdict.weight is Weight.CASCADE:  # its only words sum up what failed before
+                heading.finding.verdict = heading.finding.verdict._replace(weight=Weight.CASCADE)
             return Below.OTHER
         if FRAME.match(statement.text) or not any(map(str.isalpha, statement.text)):
             return Below.OTHER

@@ -50,6 +50,7 @@ NOISE = late_pattern(
     r"|^(?:task/cgroup: unable to add |Unable to create TMPDIR \[|Setting TMPDIR to |switch_g_job_postfini: "
     r"|TMPDIR \[[^\]]{1,300}\] is not writeable|xcpuinfo_hwloc_topo_load: failed"
     r"|Could not run slurm task_(?:pro|epi)log )"
+    r"|^If [^.]{3,120}, (?:please )?(?:restart|retry|try|use|set|run|check|consider|increase|add|install)\b"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report|contact))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"

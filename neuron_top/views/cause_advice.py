@@ -357,8 +357,10 @@ OF_ROWS: dict[str, str] = {
     "HTCondor reports that a job was stopped": "Somebody, a policy or the machine's owner ended the job: "
     "condor_history -l shows RemoveReason",
     "a rule of Snakemake failed": "Read what the rule's command printed above, or the file that `log:` names below",
-    "Snakemake lacks a file": "The file is named below: its rule did not write it, or no rule makes it and it does not "
-    "exist",
+    "Snakemake lacks a file": "The file is named below: no rule makes it, and it does not exist",
+    "a rule of Snakemake did not write its files": "The files are named below, and the command ended with status 0: "
+    "read what it printed above, or the file that `log:` names; on a slow file system raise --latency-wait",
+    "Snakemake sums up": "Snakemake only sums up: read what the rules printed above, or the log that it names",
     "Slurm stops the other tasks of a step": "Slurm stops a step when one of its tasks has ended, or somebody cancels "
     "it: read the lines of the task that ended first, and sacct for who canceled",
     "one choice of an autotuner": "A kernel that was tried does not fit this GPU; another one takes its place unless "

@@ -45,8 +45,25 @@ WORKFLOWS: tuple[Recognizer, ...] = (
         "Snakemake lacks a file",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
-        words("missinginputexception|missingoutputexception"),
-        r"^Missing(?:Input|Output)Exception in (?:rule|checkpoint|line) ",
+        words("missinginputexception"),
+        r"^MissingInputException in (?:rule|checkpoint|line) ",
+    ),
+    # What the rule's command printed says more, though it ended with status 0.
+    Recognizer(
+        "a rule of Snakemake did not write its files",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words("missingoutputexception"),
+        r"^MissingOutputException in (?:rule|checkpoint|line) ",
+    ),
+    Recognizer(
+        "Snakemake sums up",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("at least one job did not complete"),
+        r"^(?:WorkflowError: )?At least one job did not complete successfully\.$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
     ),
 )
 """Tried after all that knows a reason."""

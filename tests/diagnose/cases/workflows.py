@@ -326,6 +326,44 @@ Missing input files for rule steep:
 """,
     ),
     Case(
+        "files that a rule of Snakemake did not write, summed up below",
+        "script_error",
+        """
+localrule steep:
+    output: pot.txt
+    jobid: 3
+
+Waiting at most 5 seconds for missing files.
+>>>MissingOutputException in rule steep in file /tea/Snakefile, line 3:
+Job 3 completed successfully, but some output files are missing. Missing files after 5 seconds.
+pot.txt
+Exiting because a job execution failed. Look above for error message
+WorkflowError:
+At least one job did not complete successfully.
+""",
+    ),
+    Case(
+        "what a command printed that ended well and did not write its files",
+        "script_error",
+        """
+>>>ERROR: no leaf has the wanted color
+Waiting at most 5 seconds for missing files.
+MissingOutputException in line 7 of /tea/Snakefile:
+Job Missing files after 5 seconds:
+pot.txt
+Exiting because a job execution failed. Look above for error message
+""",
+    ),
+    Case(
+        "the advice of a launcher above its reason",
+        "tool_error",
+        """
+srun: error: If munged is up, restart with --num-threads=4
+>>>srun: error: Munge encode failed: Failed to access "/run/munge/munge.socket.2": No such file or directory
+srun: error: Srun communication socket apparently being written to by something other than Slurm
+""",
+    ),
+    Case(
         "a name with a colon, and the words of the engine below",
         "script_error",
         """
