@@ -170,7 +170,8 @@ class _Scan:
 
         of_entries, others = list[str](), list[str]()
         for name in names:
-            (of_entries if match(name) or TRACED.match(name) else others).append(name)
+            is_entry = name in known or match(name) or TRACED.match(name)
+            (of_entries if is_entry else others).append(name)
         self.entries += [entry for entry in self.looks.in_order(look, of_entries) if entry is not None]
         for name in others:
             self._other(f"{compiler}/{name}")
