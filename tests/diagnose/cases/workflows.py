@@ -31,7 +31,7 @@ Command error:
 >>>  .command.sh: line 3: steep: command not found
 
 Work dir:
-  /tea/work/ab/cdef
+  /tea/runs/ab/cdef
 
 Tip: you can replicate the issue by changing to the process work dir and entering the command `bash .command.run`
 """,
@@ -53,7 +53,7 @@ Command error:
 >>>  .command.sh: line 2:  4711 Killed                  steep leaf
         4712 Done                    | sort > pot.txt
 Work dir:
-  /tea/work/ab/cdef
+  /tea/runs/ab/cdef
 """,
     ),
     Case(
@@ -80,7 +80,7 @@ Command error:
 >>>  The leaf has no stem
 
 Work dir:
-  /tea/work/ab/cdef
+  /tea/runs/ab/cdef
 
 Container:
   registry.example/tea:1
@@ -112,7 +112,7 @@ Command error:
 >>>  LookupError: no leaf
 
 Work dir:
-  /tea/work/ab/cdef
+  /tea/runs/ab/cdef
 """,
         "failed",
     ),
@@ -136,7 +136,7 @@ Command output:
   (empty)
 
 Work dir:
-  /tea/work/ab/cdef
+  /tea/runs/ab/cdef
 """,
     ),
     Case(
@@ -159,7 +159,7 @@ Command error:
   steeped for three minutes
 
 Work dir:
-  /tea/work/ab/cdef
+  /tea/runs/ab/cdef
 """,
     ),
     Case(
@@ -183,7 +183,7 @@ Command output:
   sbatch: error: Batch job submission failed: try another one
 
 Work dir:
-  /tea/work/ab/cdef
+  /tea/runs/ab/cdef
 """,
     ),
     Case(
