@@ -43,7 +43,7 @@ from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.surroundings import Surroundings
 from neuron_top.diagnose.suspects import EmptyOptions, Suspects
-from neuron_top.diagnose.task_report import Part, TaskReport
+from neuron_top.diagnose.task_report import ReportPart, TaskReport
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.escapes import strip_ansi
@@ -355,8 +355,8 @@ class Diagnoser:
         if self._task_report.open or task_report.may_begin(statement.text):
             section, nearest = self._task_report.read(statement)
             self._add_nearest(nearest)
-            if section in (Part.QUOTED, Part.CAUSE):
-                return self._add_task_cause(statement) if section is Part.CAUSE else None
+            if section in (ReportPart.QUOTED, ReportPart.CAUSE):
+                return self._add_task_cause(statement) if section is ReportPart.CAUSE else None
         return None if self._is_of_object(statement) else self._outside_reports(statement)
 
     def _outside_reports(self, statement: Statement) -> Finding | None:
