@@ -12,7 +12,6 @@ import msgspec
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import DAY, Totals
 from neuron_top.actions.reasons import Caveat, CaveatCode, RebuildSource, Refusal, RefusalCode, UseSource
-from neuron_top.cache.filesystem import AccessTimes
 from neuron_top.cache.locks import verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence
 from neuron_top.cache.model.entry import Artifact, Entry, Part, written_at
@@ -171,7 +170,7 @@ def collect_context(
         trash_bytes=trash.trash_bytes() if trash is not None else 0,
         trashed=trash.linked() if trash is not None and any(entry.links for entry in snapshot.entries) else {},
         in_use=evidence.use,
-        has_access_times=disk.access_times not in (None, AccessTimes.NOATIME),
+        has_access_times=disk.keeps_access_times,
         shared=evidence.why_shared,
         shared_confirmed=shared_confirmed,
         read_only=read_only,
@@ -205,7 +204,7 @@ def _caveats(snapshot: Snapshot, evidence: LockEvidence) -> list[Caveat]:
         caveats.append(Caveat(CaveatCode.IN_CONTAINER))
     if snapshot.problems:
         caveats.append(Caveat(CaveatCode.PARTLY_READ))
-    if snapshot.filesystem.access_times in (None, AccessTimes.NOATIME):
+    if not snapshot.filesystem.keeps_access_times:
         caveats.append(Caveat(CaveatCode.NO_ACCESS_TIMES))
     return caveats
 

@@ -53,6 +53,16 @@ class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
     total: int | None = None
     free_inodes: int | None = None
 
+    @property
+    def keeps_access_times(self) -> bool:
+        """Whether access times are kept for certain, so that no read escapes them."""
+        return self.access_times is not None and self.may_keep_access_times
+
+    @property
+    def may_keep_access_times(self) -> bool:
+        """Whether a later access time is worth a look: false only where the mount is known to keep none."""
+        return self.access_times is not AccessTimes.NOATIME
+
 
 def describe(path: str, proc: str = "/proc") -> Filesystem:
     """The file system that `path` lies on; all unknown when it does not exist."""

@@ -223,7 +223,7 @@ def _entry(
     disk: filesystem.Filesystem,
 ) -> Entry:
     there = artifact is not Artifact.NONE
-    keeps_times = disk.access_times is not filesystem.AccessTimes.NOATIME
+    keeps_times = disk.may_keep_access_times
     return Entry(
         compiler=TORCH_NEURON,
         module=key,

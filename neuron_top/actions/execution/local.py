@@ -80,9 +80,8 @@ class Execution:
         self.owner = lock_owner.current()
         self.token_name = f"lock.{self.owner.token}"
         self.token = str(self.place / self.token_name)
-        access_times = filesystem.describe(str(trash.root)).access_times
-        self.has_access_times = access_times is not filesystem.AccessTimes.NOATIME
-        self.surely_has_access_times = self.has_access_times and access_times is not None
+        disk = filesystem.describe(str(trash.root))
+        self.has_access_times, self.surely_has_access_times = disk.may_keep_access_times, disk.keeps_access_times
         self.earlier = frozenset(
             record.owner.token
             for record in trash.records()

@@ -16,7 +16,6 @@ import msgspec
 from neuron_top.actions.plan import Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
-from neuron_top.cache.filesystem import AccessTimes
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import PARTS, Entry, Part
 from neuron_top.cache.model.snapshot import Snapshot
@@ -34,7 +33,7 @@ def plan_with_reads(
 
     Buckets, and mounts that keep no access times, do not show reads. Raises ValueError as the planner does.
     """
-    has_access_times = snapshot.filesystem.access_times is not AccessTimes.NOATIME
+    has_access_times = snapshot.filesystem.may_keep_access_times
     plan = plan_eviction(entries, root, policy, context)
     for _ in range(ROUNDS):
         newer = _differing(root, entries, plan.steps, context, has_access_times=has_access_times)

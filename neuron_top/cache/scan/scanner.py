@@ -156,7 +156,7 @@ class _Scan:
             self._entries(compiler, descriptor, names, again=False)
 
     def _entries(self, compiler: str, descriptor: int, names: Sequence[str], *, again: bool) -> None:
-        keeps_times = self.disk.access_times is not filesystem.AccessTimes.NOATIME
+        keeps_times = self.disk.may_keep_access_times
         entry_reader = EntryReader(self.root, compiler, descriptor, self.reader, access_times=keeps_times)
         known, match = self.before_by_compiler.get(compiler, {}), MODULE.match
 
