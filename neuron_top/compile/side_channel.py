@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypedDict
 
 import msgspec
 
@@ -60,9 +61,22 @@ def rank(environ: Mapping[str, str] = os.environ) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
+class Reporter(TypedDict):
+    """Who reports an event, as the fields of events name it."""
+
+    pid: int
+    rank: int | None
+    source: str
+
+
+def reporter() -> Reporter:
+    """This process."""
+    return {"pid": os.getpid(), "rank": rank(), "source": f"worker:{os.getpid()}"}
+
+
 def wait_began(module: str) -> WaitBegan:
     """The event that this process waits for the graph. Lines report only waits of a minute and more."""
-    return WaitBegan(module=module, pid=os.getpid(), rank=rank(), source=f"worker:{os.getpid()}")
+    return WaitBegan(module=module, **reporter())
 
 
 def op_counts(counts: Mapping[str, int]) -> dict[str, int]:

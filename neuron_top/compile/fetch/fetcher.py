@@ -140,15 +140,13 @@ class _ProgressReporter:
         self._emit(
             ArtifactFetched(
                 module=self._module,
-                pid=os.getpid(),
-                rank=side_channel.rank(),
                 place=self._place,
                 bytes=arrived,
                 total_bytes=total,
                 seconds=seconds,
                 ended=ended,
                 problem=problem,
-                source=f"worker:{os.getpid()}",
+                **side_channel.reporter(),
             )
         )
 

@@ -417,6 +417,4 @@ def _dumped(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, An
 
 def _fell_back(wrapper: Wrapper, reason: str) -> None:
     wrapper.log.remark(reason)
-    side_channel.emit(
-        CompileFellBack(pid=os.getpid(), rank=side_channel.rank(), reason=reason, source=f"worker:{os.getpid()}")
-    )
+    side_channel.emit(CompileFellBack(reason=reason, **side_channel.reporter()))

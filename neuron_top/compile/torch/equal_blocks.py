@@ -58,9 +58,7 @@ class _Counted:
             side_channel.emit(
                 GraphReused(
                     module=self._module,
-                    pid=os.getpid(),
-                    rank=side_channel.rank(),
                     blocks=len(self._met),
-                    source=f"worker:{os.getpid()}",
+                    **side_channel.reporter(),
                 )
             )

@@ -134,15 +134,13 @@ def describe(wrapper: Wrapper, description: GraphDescription) -> None:
     side_channel.emit(
         GraphDescribed(
             module=description.module,
-            pid=os.getpid(),
-            rank=side_channel.rank(),
             direction=description.direction,
             operators=description.operators,
             op_counts=side_channel.op_counts(description.operator_counts),
             inputs=description.inputs,
             flags=wrapper.options.compiler_flags,
             compiler=description.compiler,
-            source=f"worker:{os.getpid()}",
+            **side_channel.reporter(),
         )
     )
 
@@ -167,10 +165,8 @@ def _emit_loaded(compiled: CompiledEntry, start: float) -> None:
     side_channel.emit(
         ArtifactLoaded(
             module=compiled.entry.module,
-            pid=os.getpid(),
-            rank=side_channel.rank(),
             seconds=time.monotonic() - start,
             waited_seconds=waited,
-            source=f"worker:{os.getpid()}",
+            **side_channel.reporter(),
         )
     )

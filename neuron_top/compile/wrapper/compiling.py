@@ -169,13 +169,11 @@ class Compiling:
         self._emit(
             GraphDescribed(
                 module=entry.module,
-                pid=os.getpid(),
-                rank=side_channel.rank(),
                 operators=found.instructions,
                 op_counts=side_channel.op_counts(found.opcodes),
                 graph_bytes=len(data),
                 compiler=self._compiler.directory(),
-                source=f"worker:{os.getpid()}",
+                **side_channel.reporter(),
             )
         )
 
@@ -198,11 +196,7 @@ class Compiling:
             started=started,
             attempts=attempts,
         )
-        self._emit(
-            CompileRequested(
-                module=entry.module, pid=os.getpid(), rank=side_channel.rank(), source=f"worker:{os.getpid()}"
-            )
-        )
+        self._emit(CompileRequested(module=entry.module, **side_channel.reporter()))
         with self._emitting_end(entry, task, last=last):
             try:
                 outcome = self._compiler.compile(task, began=lambda pid: self._began(task, pid))
@@ -242,10 +236,8 @@ class Compiling:
         self._emit(
             CompileBegan(
                 module=task.module,
-                pid=os.getpid(),
-                rank=side_channel.rank(),
                 compiler_pid=pid,
-                source=f"worker:{os.getpid()}",
+                **side_channel.reporter(),
             )
         )
 
@@ -276,14 +268,12 @@ class Compiling:
             self._emit(
                 CompileEnded(
                     module=task.module,
-                    pid=os.getpid(),
-                    rank=side_channel.rank(),
                     seconds=time.monotonic() - start,
                     ok=ok,
                     artifact_bytes=sum(facts.bytes for facts in stats.files.values()) if stats else None,
                     peak_rss_bytes=stats.peak_rss_bytes if stats else None,
                     cause=cause,
-                    source=f"worker:{os.getpid()}",
+                    **side_channel.reporter(),
                 )
             )
 
