@@ -1,6 +1,7 @@
 """Finds out from the lines of a log what went wrong in its job. In the order in which it works:
 
-1. `statements` splits a line into its text, its level, and who printed it (compiler, runtime, tool, rank).
+1. `statements` splits a line into what was printed in it; `headers` tell the level, and who printed it (compiler,
+   runtime, tool, rank).
 2. `tracebacks` follows the Python tracebacks of each process; the first exception of a chain counts. `messages` follows
    the text of a failed compile to the line that names the reason.
 3. `recognizers` is the table of known failures: compiler codes, runtime statuses, wordings from the specifications.

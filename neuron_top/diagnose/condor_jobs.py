@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose.findings import Finding
 from neuron_top.diagnose.recognizers import HTCONDOR_STOPPED, HTCONDORS_EVENT
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.late_pattern import late_pattern
 
 WORDS: tuple[bytes, ...] = (b"job executing on host", b"job was released")

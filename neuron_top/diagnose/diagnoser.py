@@ -39,7 +39,8 @@ from neuron_top.diagnose.printed_objects import PrintedObjects
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.recovery import DONE_LATER, Recovery
 from neuron_top.diagnose.slurm_steps import SlurmSteps
-from neuron_top.diagnose.statements import Speaker, Statement, statements
+from neuron_top.diagnose.statement import Speaker, Statement
+from neuron_top.diagnose.statements import statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.surroundings import Surroundings
 from neuron_top.diagnose.suspects import EmptyOptions, Suspects

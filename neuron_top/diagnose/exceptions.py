@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from neuron_top.diagnose.reasons_below import BARE_HEADING, leaves_reason
 from neuron_top.diagnose.recognizers import OTHER_VERSION, Doubt, Weight, recognize
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.verdicts import TOOL_NAME, CauseVerdict, by_row, consequence, without_reason
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.late_pattern import late_pattern

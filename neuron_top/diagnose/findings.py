@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.diagnose.recognizers import WAITS, Weight
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.escapes import shortened, visible
 from neuron_top.events.diagnosis import Evidence

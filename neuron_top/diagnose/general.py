@@ -19,6 +19,8 @@ from neuron_top.diagnose.advice import (
     SOURCE_REFUSED,
 )
 from neuron_top.diagnose.exceptions import EXCEPTION, SURELY, exception
+from neuron_top.diagnose.headers.neuron import COMPILERS_SOURCE, NCCL
+from neuron_top.diagnose.headers.tools import CROSSES
 from neuron_top.diagnose.no_failures import (
     PROBE,
     ROOT,
@@ -31,7 +33,7 @@ from neuron_top.diagnose.no_failures import (
 )
 from neuron_top.diagnose.reasons_below import BARE_HEADING, leaves_reason
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
-from neuron_top.diagnose.statements import COMPILERS_SOURCE, CROSSES, NCCL, Speaker, Statement
+from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.diagnose.verdicts import TOOL_NAME, CauseVerdict, by_row, consequence, without_reason
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel

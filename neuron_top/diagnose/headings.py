@@ -13,7 +13,7 @@ import msgspec
 from neuron_top.diagnose import reasons_below
 from neuron_top.diagnose.findings import Finding, move
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight, recognize
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.tracebacks import FRAME
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import Confidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose.findings import Finding
 from neuron_top.diagnose.recognizers import Weight
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 
 _CAUSED_BY = "Caused by: "
 _LINES_OF_A_STACK = 200

@@ -12,7 +12,7 @@ import msgspec
 from neuron_top.diagnose import no_failures
 from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE
 from neuron_top.diagnose.recognizers import ReasonGiven, Weight, recognize
-from neuron_top.diagnose.statements import Speaker, Statement
+from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.diagnose.tracebacks import FRAME
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import CauseClass, Confidence

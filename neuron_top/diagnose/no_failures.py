@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.diagnose.recognizers import Recognizer, Weight
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern

@@ -14,7 +14,7 @@ import msgspec
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding, move
 from neuron_top.diagnose.recognizers import ReasonGiven
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern

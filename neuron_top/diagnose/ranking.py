@@ -39,7 +39,7 @@ from neuron_top.diagnose.recognizers import (
     Weight,
     recognize,
 )
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.tracebacks import COMPILERS_FRAME
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.escapes import visible

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose.no_failures import NOISE
 from neuron_top.diagnose.recognizers import HTCONDOR_STOPPED, HTCONDORS_EVENT, Weight
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.late_pattern import late_pattern
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from neuron_top.diagnose.findings import Findings
 from neuron_top.diagnose.recognizers import HOST_TAKEN, NO_CAPACITY, PIPS_BUILD, TRIED_AGAIN, Weight
-from neuron_top.diagnose.statements import Speaker, Statement
+from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose.findings import Finding
 from neuron_top.diagnose.recognizers import KILLED_TASK, STOPS_TASKS
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.events.diagnosis import CauseClass
 
 WORDS: tuple[bytes, ...] = (b"job step aborted",)

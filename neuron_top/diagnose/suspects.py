@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose.findings import Finding
 from neuron_top.diagnose.recognizers import NOT_INSTALLED, Doubt
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.late_pattern import late_pattern

@@ -13,7 +13,7 @@ import msgspec
 from neuron_top.diagnose import no_failures
 from neuron_top.diagnose.advice import ERROR_LINE
 from neuron_top.diagnose.recognizers import Doubt, Weight
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.verdicts import CauseVerdict, without_reason
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.late_pattern import late_pattern

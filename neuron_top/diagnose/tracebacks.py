@@ -16,7 +16,7 @@ from neuron_top.diagnose import exceptions
 from neuron_top.diagnose.exceptions import RaisedIn
 from neuron_top.diagnose.findings import Finding
 from neuron_top.diagnose.recognizers import Doubt
-from neuron_top.diagnose.statements import Process, Speaker, Statement
+from neuron_top.diagnose.statement import Process, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern

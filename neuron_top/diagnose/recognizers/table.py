@@ -25,7 +25,7 @@ from neuron_top.diagnose.recognizers.runtime_start import RUNTIME_START
 from neuron_top.diagnose.recognizers.scheduling import CORES, SCHEDULING
 from neuron_top.diagnose.recognizers.usage import USAGE
 from neuron_top.diagnose.recognizers.workflows import HTCONDOR_STOPPED, HTCONDORS_EVENT, WORKFLOWS
-from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.statement import Statement
 
 ROWS: tuple[Recognizer, ...] = (
     *FALLBACKS,

@@ -1,0 +1,129 @@
+"""Headers of tools and services: Go programs, schedulers, Ansible, workflows, the kernel."""
+
+from __future__ import annotations
+
+import re
+
+from neuron_top.diagnose.statement import Speaker, Statement
+from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
+
+_WORKFLOW = late_pattern(r"##\[(?P<level>error|warning|debug|notice)\]")
+"""How GitHub Actions and Azure Pipelines mark the lines of a step."""
+_LETTER = late_pattern(
+    r"\[(?P<level>[DIW])"
+    r"(?: (?:\d{4}-\d\d-\d\d|\d{6}) \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [\w.-]{1,80}(?::\d{1,6})?)?)?\] ?"
+)
+"""The header of Tornado's logger and of similar ones (Optuna, Jupyter), and a lone letter after a timestamp. Only for
+levels below an error: Jupyter greets at level C, and prints at level E what it does without."""
+_HTSLIB = late_pattern(r"\[(?P<level>[EWMDT])::[\w:.<>~]{1,100}\] ")
+"""How programs that read genomes name their level and function; M is a message."""
+_APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
+_LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
+_FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
+_LOGRUS = late_pattern(r"(?P<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[\d{4,}\] ")
+"""The header of the Go logger logrus on a terminal; fields follow the message, after blanks."""
+_LOGRUS_LEVELS = {"ERRO": LogLevel.ERROR, "FATA": LogLevel.FATAL, "PANI": LogLevel.FATAL, "WARN": LogLevel.WARNING}
+TOOL = late_pattern(
+    r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
+    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|flux-shell|pyxis|modprobe|rmmod|insmod|kubectl)"
+    r"(?:\[\d+\]| {1,8}0x[0-9a-f]{6,16})?: ?"
+)
+_ANSIBLE = late_pattern(
+    r"(?P<level>fatal|failed): (?=\[[^\]\n]{1,300}\](?: \(item=.{0,1000}?\))?(?:: (?:FAILED|UNREACHABLE)!)?"
+    r"(?: \(item=.{0,1000}?\))? => )"
+)
+"""How Ansible's output begins for a task that failed on a machine, or for one item of its list."""
+CROSSES = ("✖", "✘", "❌")
+_CROSS = late_pattern(rf"\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
+"""What interactive programs print before a failure instead of a level."""
+_CLOUD_LOGGING = late_pattern(
+    r"(?:INFO|ERROR|DEFAULT) \d{4}-\d\d-\d\dT[\d:.]{8,18}Z \[resource\.labels\.[^\]]{1,200}\] ?"
+)
+"""Google's header for the output of containers: its levels only tell the two streams apart."""
+_KERNEL = late_pattern(
+    r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] "
+    r"|\[(?:[A-Z][a-z]{2} ){2}[ \d]\d \d\d:\d\d:\d\d \d{4}\] (?=\S)"
+)
+"""With the seconds since the machine started, or as `dmesg -T` shows them."""
+
+
+def level_alone(statement: Statement) -> bool:
+    """Read a header that has only a level: of a workflow's step, or a letter as in Tornado's and apt's."""
+    text = statement.text
+    found = _WORKFLOW.match(text) or _LETTER.match(text) or _APTS_WARNING.match(text)
+    if found is None and text[2:4] == "::":
+        found = _HTSLIB.match(text)
+    if found is None:
+        return False
+    statement.level = LogLevel.named(found["level"]) or LogLevel.INFO
+    statement.text = text[found.end() :]
+    return True
+
+
+def logfmt(statement: Statement) -> bool:
+    found = _LOGFMT.search(statement.text, 0, 400)
+    if found is None:
+        return False
+    statement.level = LogLevel.named(found["level"])
+    statement.speaker = Speaker.TOOL
+    fields = [
+        value[1:-1].replace('\\"', '"') if value[:1] == '"' else value for _, value in _FIELD.findall(statement.text)
+    ]
+    statement.text = ": ".join(fields) if fields else _LOGFMT.sub("", statement.text)
+    return True
+
+
+def logrus(statement: Statement) -> bool:
+    found = _LOGRUS.match(statement.text)
+    if found is None:
+        return False
+    statement.level = _LOGRUS_LEVELS.get(found["level"], LogLevel.INFO)
+    statement.speaker = Speaker.TOOL
+    statement.text = re.sub(r"\s{2,}", " ", statement.text[found.end() :])
+    return True
+
+
+def cloud_logging(statement: Statement) -> bool:
+    found = _CLOUD_LOGGING.match(statement.text)
+    if found is None:
+        return False
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def tool(statement: Statement) -> bool:
+    found = TOOL.match(statement.text)
+    if found is None:
+        return False
+    statement.speaker = Speaker.TOOL
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def ansible(statement: Statement) -> bool:
+    found = _ANSIBLE.match(statement.text)
+    if found is None:
+        return False
+    statement.level = LogLevel.FATAL if found["level"] == "fatal" else LogLevel.ERROR
+    statement.speaker = Speaker.TOOL
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def cross(statement: Statement) -> bool:
+    found = _CROSS.match(statement.text)
+    if found is None:
+        return False
+    statement.level = LogLevel.ERROR
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def kernel(statement: Statement) -> bool:
+    found = _KERNEL.match(statement.text)
+    if found is None:
+        return False
+    statement.speaker = Speaker.KERNEL
+    statement.text = statement.text[found.end() :]
+    return True

@@ -1,0 +1,57 @@
+"""`Statement`: one message that one process printed, without the headers in front of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from neuron_top.events.levels import LogLevel
+
+
+class Speaker(StrEnum):
+    """Who printed it, as far as its header shows."""
+
+    UNKNOWN = ""
+    WRAPPER = "wrapper"
+    COMPILER = "compiler"
+    RUNTIME = "runtime"
+    COLLECTIVES = "collectives"
+    NATIVE = "native"
+    """TorchNeuron's C++ back end."""
+    FRAMEWORK = "framework"
+    """C++ of PyTorch/XLA and TensorFlow."""
+    TOOL = "tool"
+    """Go programs and the vendor's tools: device plugin, neuron-profile."""
+    KERNEL = "kernel"
+
+
+Process = tuple[int | None, int | None, str]
+"""Rank, process id, and the prefix of its lines."""
+
+
+class Statement(msgspec.Struct):
+    """One message of one process."""
+
+    text: str
+    line: int
+    offset: int
+    level: LogLevel = LogLevel.NOTSET
+    speaker: Speaker = Speaker.UNKNOWN
+    rank: int | None = None
+    pid: int | None = None
+    repeats: int = 1
+    """How often it was printed, if a log that leaves out copies reports that."""
+    indent: int = 0
+    indented: bool = False
+    """It is indented more than the log as a whole: web pages and test runners indent all of it."""
+    function: str = ""
+    """For the runtime, component and function; for NCCL, its name."""
+
+    host: str = ""
+    """What a launcher puts in front of the lines of one machine or task."""
+
+    @property
+    def process(self) -> Process:
+        """What lines of the same process have in common."""
+        return self.rank, self.pid, self.host
