@@ -1,5 +1,6 @@
 """Finds out from the lines of a log what went wrong in its job. In the order in which it works:
 
+0. `diagnoser` searches the log's bytes for words of failures; `failure_reader` reads the lines that hold one.
 1. `statements` splits a line into what was printed in it; `headers` tell the level, and who printed it (compiler,
    runtime, tool, rank).
 2. `tracebacks` follows the Python tracebacks of each process; the first exception of a chain counts. `messages` follows

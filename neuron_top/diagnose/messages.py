@@ -95,6 +95,12 @@ class CompilerMessage(msgspec.Struct):
         ended = "Retrying..." in statement.text or (not self.is_retried and bool(_END.search(statement.text)))
         return self.left <= 0 or ended
 
+    def conclusion(self) -> tuple[Statement, CauseVerdict]:
+        """The statement that names the reason, and what it means, from as much of the message as has come."""
+        if self.best is None:
+            return self.header, without_reason(is_cached=self.is_cached, is_retried=self.is_retried)
+        return self.best, verdict(self.best, is_cached=self.is_cached, is_retried=self.is_retried)
+
     def _is_of_traceback(self, statement: Statement) -> bool:
         """Whether it is the heading or a frame of a quoted traceback, or of the back end's stack."""
         if statement.speaker is Speaker.COMPILER and _QUOTED_TRACEBACK.match(statement.text):

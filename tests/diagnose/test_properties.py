@@ -98,7 +98,7 @@ def test_what_is_kept_of_a_log_of_nothing_but_different_errors_is_bounded() -> N
         word = "".join(chr(97 + int(digit)) for digit in str(number))
         diagnoser.feed(f"ERROR:{word}:cannot {word} the {word}\n".encode())
     diagnoser.flush()
-    assert len(diagnoser._findings.all) <= 300
+    assert len(diagnoser._failures.findings.all) <= 300
     assert len(diagnoser.diagnosis().diagnosis.causes) <= 20
 
 
