@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import NamedTuple
 
 from neuron_top.diagnose import exceptions
 from neuron_top.diagnose.exceptions import RaisedIn
 from neuron_top.diagnose.findings import Finding
+from neuron_top.diagnose.learned_prefixes import LONGEST_PREFIX, LearnedPrefixes, rank_in
+from neuron_top.diagnose.open_traceback import LINK_LINES, MOST_LINES, LoggedTraceback, OpenTraceback
 from neuron_top.diagnose.recognizers import Doubt
 from neuron_top.diagnose.statement import Process, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass
@@ -47,25 +48,17 @@ FRAME = late_pattern(
     r"|[│╭╰┃┏┗❱]|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
 )
 """Lines between the heading and the exception, besides those that are indented."""
-_LEAD = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
+_PREFIX = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
 """A launcher's prefix, which every line has."""
 _KEY_PRESSED = "^C"
 """What a terminal shows for Ctrl-C, before the heading only."""
 _BOX = "╭─┏━ "
 """What rich draws around a traceback."""
-_LONGEST_LEAD = 160
-_MOST_LEADS = 64
-_LEADS_RANK = late_pattern(r"(?<!\w)\[(?:rank|default)?(\d{1,6})\]|(?i:\brank)\W{0,2}(\d{1,6})\b")
-"""A number in brackets behind a name, `python[4711]`, is that of its process."""
-_LEADS_STAMP = late_pattern(r"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
-_MOST_LINES = 500
 _MOST_PROCESSES = 512
 _FRAMES_OF_A_TRACEBACK = 3
 """This many frames at the end of a log are the middle of a traceback, even without a heading."""
 _LINES_TO_IGNORED = 20
 """From such a line of Python down to the heading of its traceback, with lines of others between."""
-_LINK_LINES = 12
-"""Lines after an exception in which its chain may go on."""
 _LINES_OF_A_CUT = 3
 """From another process's line that cuts a traceback in two, down to the next frame or the exception."""
 _LINES_TO_ANNOUNCED = 3
@@ -75,22 +68,12 @@ _PATIENCE, _PATIENCE_BEHIND = 2000, 200
 _PURGE_EVERY = 50
 _LOGGED_AT = (LogLevel.WARNING, LogLevel.ERROR)
 """Levels at which programs log an exception that they have caught, but also one that ends them."""
-_ORDINARY = (LogLevel.INFO, LogLevel.DEBUG)
-_LINES_OF_A_LIVING_PROCESS = 5
-"""This many ordinary lines right after a traceback that a program has logged show that it goes on."""
 _INTERRUPTED = "KeyboardInterrupt"
 _POLLS = late_pattern(
     r"(?:[\w.]{1,120}\.)?(?:\w{0,40}[Tt]imeout(?:Error)?|Again|Empty|Full|BlockingIOError|StopIteration"
     r"|KeyboardInterrupt)\b"
 )
 """Exceptions of polling, which is in the middle of handling them when an interrupt comes."""
-_ENDING = late_pattern(
-    r"(?i)\b(?:(?:shut(?:ting|s)?|tear(?:ing|s)?)[ _-]?down|clean(?:ing|s|ed)?[ _-]?up|clos(?:e[sd]?|ing)"
-    r"|leav(?:e[sd]?|ing)|releas(?:e[sd]?|ing)|sav(?:e[sd]?|ing)|sync(?:s|ing|ed)?|stop(?:s|ped|ping)?"
-    r"|(?:exit|abort|terminat|kill|destroy|finali[sz]|cancel|disconnect|quit|flush|upload|dump|fail)\w*"
-    r"|errors?|exceptions?|bye|marking)\b"
-)
-"""Words of what a program prints while it ends: what it cleans up, and to whom it reports its failure."""
 
 
 def _whose(frame: str) -> RaisedIn:
@@ -99,11 +82,6 @@ def _whose(frame: str) -> RaisedIn:
     if _INSTALLED in frame:
         return RaisedIn.LIBRARY
     return RaisedIn.SUBPROCESS if _STARTS_PROGRAM.match(frame) else RaisedIn.PROGRAM
-
-
-def _rank_in(front: str) -> int | None:
-    found = _LEADS_RANK.search(front)
-    return int(found[1] or found[2]) if found else None
 
 
 def _name(raised: re.Match[str]) -> str:
@@ -120,84 +98,15 @@ class TracebackPart(Enum):
     EXCEPTION = 2
 
 
-class _Logged:
-    """A traceback that a program logged itself: the lines after it show whether the program has ended."""
-
-    def __init__(self, heading: Finding | None) -> None:
-        self.findings = [] if heading is None else [heading]
-        """Overcome if the program goes on: the line above the traceback, and the exceptions at its ends."""
-        self.ordinary = 0
-
-    def goes_on(self, statement: Statement) -> bool:
-        """Take the next line after the traceback; True if it completes the proof that the program goes on."""
-        if _ENDING.search(statement.text):
-            self.ordinary = -_LINK_LINES
-        self.ordinary += statement.level in _ORDINARY
-        return self.ordinary == _LINES_OF_A_LIVING_PROCESS
-
-
-class _Open:
-    """The state of one process inside a traceback, or shortly after it."""
-
-    def __init__(self, *, ignored: bool, header: tuple[LogLevel, Speaker]) -> None:
-        self.left = _MOST_LINES
-        self.indent = 0
-        """By how much the heading is indented; the exception at the end has the same indentation."""
-        self.last = 0
-        """Number of its own last line."""
-        self.ignored = ignored
-        self.in_thread = False
-        """It ended a thread other than the main one."""
-        self.level = header[0]
-        self.header = header
-        """Level and speaker of its heading: a logger may put the same header on each line."""
-        self.in_frames = True
-        self.frames = 0
-        self.headless = False
-        """Its heading was cut off: what looks like a frame may belong to a stack that was printed for information."""
-        self.names_source = False
-        """The last line was a frame, so the next one is its source, whether it is indented or not."""
-        self.relayed = False
-        """Each of its lines has the same mild level, that of a program which passes on another one's output."""
-        self.raised_in = RaisedIn.PROGRAM
-        """Whose code the last frame is in."""
-        self.caused_by: Finding | None = None
-        """The exception before this one in a chain; one that only quotes it explains no more."""
-        self.chain: list[Finding] = []
-        """Those that led to it, each behind a link."""
-        self.is_linked = False
-        """The next one goes on with the chain."""
-        self.latest: Finding | None = None
-        """The exception that was read last."""
-        self.handled: Finding | None = None
-        """The exception that was being handled when the next one was raised."""
-        self.previous: Finding | None = None
-        self.previous_is_probe = False
-        self.announced: Finding | None = None
-        """An exception that quotes the next one."""
-        self.vague: Finding | None = None
-        """A finding that reads like an exception except for its name: perhaps another process's line (`Loss: 2.3`) that
-        cuts this traceback in two."""
-        self.warned_of = ""
-        """The warning right above its heading. If it quotes the exception, the program has caught that."""
-        self.logged: _Logged | None = None
-        self.twin: Process | None = None
-        """The key of the other reading of the same traceback: the text before its heading may be a prefix of every
-        line, or not."""
-
-
-class _Lead(NamedTuple):
-    """A prefix that a launcher or a log service puts before each line; its pattern accepts any timestamp in it."""
-
-    pattern: re.Pattern[str]
-    rank: int | None
+_Read = tuple[TracebackPart, re.Match[str] | None]
+"""What a statement is; for an exception also its parts, None if it is to be ignored."""
 
 
 class Tracebacks:
     """Reads the statements of a log, and keeps which of its processes are inside a traceback."""
 
     def __init__(self) -> None:
-        self._open: dict[Process, _Open] = {}
+        self._open: dict[Process, OpenTraceback] = {}
         self._lines = 0
         self._ignored: int | None = None
         """Line in which Python last reported that it ignores the exception that it prints next."""
@@ -210,7 +119,7 @@ class Tracebacks:
         """The line above a heading that is read next, and its finding."""
         self._relayed: tuple[int, Finding] | None = None
         """Line and finding of an exception without a traceback that announces one."""
-        self._leads: dict[str, _Lead] = {}
+        self._prefixes = LearnedPrefixes()
         self.last_frame = 0
         """The line that holds the last heading or frame."""
         self._since_frame: int | None = None
@@ -238,14 +147,9 @@ class Tracebacks:
         """Take the line above a heading, which is read next: if a logger printed it, the traceback was logged."""
         self._above = statement, finding
 
-    def read(self, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
+    def read(self, statement: Statement) -> _Read:
         """What the statement is; for an exception also its parts, None if it is to be ignored."""
-        self._lines += 1
-        if self._since_frame is not None and statement.text:
-            self._since_frame += 1
-        if self._open and self._lines % _PURGE_EVERY == 0:
-            self._purge()
-        self._without_lead(statement)
+        self._next_line(statement)
         key = statement.process
         state = self._open.get(key)
         begin = _BEGIN.search(statement.text)
@@ -279,43 +183,42 @@ class Tracebacks:
             return TracebackPart.OUTSIDE, None
         return self._inside(key, state, statement) if state.in_frames else self._behind(key, state, statement)
 
-    def _without_lead(self, statement: Statement) -> None:
-        """Remove the prefix of each line of a traceback, which its heading has shown."""
-        for host, lead in self._leads.items() if self._open else ():
-            found = lead.pattern.match(statement.text)
-            if found is not None:
-                body = statement.text[found.end() :]
-                statement.indented, statement.text, statement.host = body[:1].isspace(), body.strip(), host
-                statement.indent = len(body) - len(body.lstrip())
-                statement.rank = lead.rank if statement.rank is None else statement.rank
-                return
+    def _next_line(self, statement: Statement) -> None:
+        """Count a line, drop now and then those that have printed nothing for long, and take a known prefix off."""
+        self._lines += 1
+        if self._since_frame is not None and statement.text:
+            self._since_frame += 1
+        if self._open and self._lines % _PURGE_EVERY == 0:
+            self._purge()
+        if self._open:
+            self._prefixes.remove(statement)
 
     def _heading(self, statement: Statement, start: int) -> None:
         """Begin a traceback with its heading, which starts at this position of the statement's text."""
         front = statement.text[:start].removesuffix(_KEY_PRESSED)
         front = "" if not front.strip(_BOX) else front
-        lead = _LEAD.fullmatch(front)
+        prefix = _PREFIX.fullmatch(front)
         plain = statement.process
-        if lead is not None:
-            self._learn_lead(front, int(lead["number"]) if lead["number"] else None, statement)
+        if prefix is not None:
+            self._prefixes.learn(front, int(prefix["number"]) if prefix["number"] else None, statement)
             self._enter(statement)
             return
         state = self._enter(statement)
         state.indent = statement.indent
-        if front.strip() and start <= _LONGEST_LEAD and not statement.host:
+        if front.strip() and start <= LONGEST_PREFIX and not statement.host:
             ignored = state.ignored
-            self._learn_lead(front, _rank_in(front), statement)
+            self._prefixes.learn(front, rank_in(front), statement)
             twin = self._enter(statement)
             twin.ignored = ignored
             self._open[plain].twin, twin.twin = statement.process, plain
 
-    def _logged(self, statement: Statement) -> _Logged | None:
-        """A new `_Logged` if the traceback with this heading is one that a program has logged, else None."""
+    def _logged(self, statement: Statement) -> LoggedTraceback | None:
+        """A new `LoggedTraceback` if the traceback with this heading is one that a program has logged, else None."""
         above, self._above = self._above, None
         if above is None or above[0].line != statement.line - 1 or above[0].process != statement.process:
             return None
         is_loggers = above[0].level in _LOGGED_AT and "Warning: " not in above[0].text
-        return _Logged(above[1]) if is_loggers else None
+        return LoggedTraceback(above[1]) if is_loggers else None
 
     def announce(self, finding: Finding) -> None:
         """Take an exception that has no traceback in the log, and quotes the one that follows."""
@@ -346,10 +249,10 @@ class Tracebacks:
             return False
         front = statement.text[: frame.start()]
         if front.strip():
-            if len(front) > _LONGEST_LEAD or not front.endswith(_FRAMES_INDENT) or statement.host:
+            if len(front) > LONGEST_PREFIX or not front.endswith(_FRAMES_INDENT) or statement.host:
                 return False
             front = front.removesuffix(_FRAMES_INDENT)
-            self._learn_lead(front, _rank_in(front), statement)
+            self._prefixes.learn(front, rank_in(front), statement)
         if statement.process in self._open:
             return True
         state = self._begin(statement.process, statement)
@@ -359,7 +262,7 @@ class Tracebacks:
             state.indent = max(0, statement.indent - len(_FRAMES_INDENT))
         return True
 
-    def _is_of_torn_heading(self, state: _Open, statement: Statement) -> bool:
+    def _is_of_torn_heading(self, state: OpenTraceback, statement: Statement) -> bool:
         """Begin again with the first frame, if it has a prefix that the heading has lost; True if so."""
         if not state.in_frames or state.frames or state.twin is not None:
             return False
@@ -370,18 +273,7 @@ class Tracebacks:
         begun.headless, begun.ignored, begun.in_thread = False, state.ignored, state.in_thread
         return True
 
-    def _learn_lead(self, front: str, rank: int | None, statement: Statement) -> None:
-        """Remember the prefix of a heading, and remove it."""
-        host = _LEADS_STAMP.sub("#", front)
-        if host not in self._leads:
-            if len(self._leads) >= _MOST_LEADS:
-                self._leads.clear()
-            stamped = map(re.escape, _LEADS_STAMP.split(front))
-            self._leads[host] = _Lead(re.compile(_LEADS_STAMP.pattern.join(stamped)), rank)
-        statement.text, statement.host = statement.text[len(front) :], host
-        statement.rank = rank if statement.rank is None else statement.rank
-
-    def _enter(self, statement: Statement) -> _Open:
+    def _enter(self, statement: Statement) -> OpenTraceback:
         """The state of a process whose heading was just read."""
         key = statement.process
         state = self._open.get(key)
@@ -393,7 +285,7 @@ class Tracebacks:
                 state.chain, state.is_linked = before.chain, before.is_linked
         elif state.announced is not None and statement.line - state.announced.last_line > _LINES_TO_ANNOUNCED:
             state.announced = None
-        state.in_frames, state.left = True, _MOST_LINES
+        state.in_frames, state.left = True, MOST_LINES
         self._mark_frame(state, statement)
         return state
 
@@ -409,16 +301,16 @@ class Tracebacks:
             and exceptions.EXCEPTION.match(statement.text) is not None
         )
 
-    def _mark_frame(self, state: _Open, statement: Statement) -> None:
+    def _mark_frame(self, state: OpenTraceback, statement: Statement) -> None:
         is_stack = not state.headless or state.frames >= _FRAMES_OF_A_TRACEBACK
         if is_stack and not (state.ignored or state.level.is_mild):
             self._since_frame, self.last_frame = 0, statement.line
 
-    def _begin(self, key: Process, statement: Statement) -> _Open:
+    def _begin(self, key: Process, statement: Statement) -> OpenTraceback:
         if len(self._open) >= _MOST_PROCESSES:
             self._open.clear()
-            self._leads.clear()
-        state = _Open(ignored=self._is_ignored(statement), header=(statement.level, statement.speaker))
+            self._prefixes.clear()
+        state = OpenTraceback(ignored=self._is_ignored(statement), header=(statement.level, statement.speaker))
         state.last = self._lines
         state.in_thread = self._next_in_thread
         line, warning = self._warning
@@ -433,9 +325,11 @@ class Tracebacks:
             if self._lines - state.last > (_PATIENCE if state.in_frames else _PATIENCE_BEHIND):
                 del self._open[key]
         if not self._open:
-            self._leads.clear()
+            self._prefixes.clear()
 
-    def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
+    def _inside(
+        self, key: Process, state: OpenTraceback, statement: Statement
+    ) -> tuple[TracebackPart, re.Match[str] | None]:
         is_deeper = statement.indented and statement.indent > state.indent
         if not statement.text or is_deeper or FRAME.match(statement.text):
             if state.level.is_mild and statement.text and statement.level is state.level is not LogLevel.WARNING:
@@ -460,7 +354,7 @@ class Tracebacks:
             is_own = is_source and (statement.level, statement.speaker) == state.header
             is_others = not is_own and (statement.speaker or statement.level.is_error)
             return (TracebackPart.OUTSIDE if is_others else TracebackPart.INSIDE), None
-        state.in_frames, state.headless, state.left, self._since_frame = False, False, _LINK_LINES, None
+        state.in_frames, state.headless, state.left, self._since_frame = False, False, LINK_LINES, None
         if state.twin is not None:
             self._open.pop(state.twin, None)
             state.twin = None
@@ -474,7 +368,9 @@ class Tracebacks:
             statement.level = LogLevel.NOTSET
         return TracebackPart.EXCEPTION, raised
 
-    def _behind(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
+    def _behind(
+        self, key: Process, state: OpenTraceback, statement: Statement
+    ) -> tuple[TracebackPart, re.Match[str] | None]:
         if state.vague is not None and (raised := self._behind_a_cut(state, statement)) is not None:
             return raised
         link = _LINK.search(statement.text)
@@ -484,7 +380,7 @@ class Tracebacks:
                 for finding in state.logged.findings:
                     finding.goes_on_at = statement.line
             return (TracebackPart.OUTSIDE if quoted is None else TracebackPart.EXCEPTION), quoted
-        state.in_frames, state.left = True, _MOST_LINES
+        state.in_frames, state.left = True, MOST_LINES
         state.is_linked = True
         state.caused_by = state.previous
         state.handled = state.latest if link["handling"] else None
@@ -493,7 +389,7 @@ class Tracebacks:
         return TracebackPart.INSIDE, None
 
     @staticmethod
-    def _behind_a_cut(state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None] | None:
+    def _behind_a_cut(state: OpenTraceback, statement: Statement) -> _Read | None:
         """What a line is to a traceback that seemed to end in a line without an exception's name; None if it did end
         there."""
         vague = state.vague
@@ -508,12 +404,12 @@ class Tracebacks:
         if state.previous is vague:
             state.previous = None
         if is_frame:
-            state.in_frames, state.names_source, state.left = True, True, _MOST_LINES
+            state.in_frames, state.names_source, state.left = True, True, MOST_LINES
             state.raised_in = _whose(statement.text)
         return (TracebackPart.INSIDE, None) if is_frame else (TracebackPart.EXCEPTION, raised)
 
     @staticmethod
-    def _quoted(state: _Open, statement: Statement) -> re.Match[str] | None:
+    def _quoted(state: OpenTraceback, statement: Statement) -> re.Match[str] | None:
         """The exception that the one on the line before has announced, without a traceback of its own."""
         if state.announced is None or statement.line - state.announced.last_line != 1:
             return None
