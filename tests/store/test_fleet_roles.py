@@ -53,8 +53,8 @@ def test_an_agent_does_all_that_agents_do_under_the_name_of_its_node(login: Logi
             store.beat(NodeNow(node=node, at=0.0, job="job-1"))
             store.put_keys([NodeKey(root="r", key="k", node=node, state="done", seen=1.0)])
             store.put_waits([WaitRecord(job="j", key="k", waiter_node=node, ranks=1, seconds=1.0, first=1.0, last=1.0)])
-        claim = store.claim("K", node, 60.0)
-        assert store.release(store.renew(claim, 60.0))
+        claim = store.claims.claim("K", node, 60.0)
+        assert store.claims.release(store.claims.renew(claim, 60.0))
         with FleetStore(postgres_url) as owner:
             intent = owner.intents.ask(node, {"action": "evict"})
             assert store.intents.move(intent, IntentState.ASKED, IntentState.PLANNED, {"steps": 1})
@@ -90,7 +90,7 @@ def test_the_first_batch_of_a_day_makes_its_partition(login: Login, postgres_ser
         lambda store: store.ship("other", "s", [batch(1)]),
         lambda store: store.put_keys([NodeKey(root="r", key="k", node="other", state="done", seen=1.0)]),
         lambda store: store.put_waits([THEIR_WAIT]),
-        lambda store: store.claim("K", "other", 60.0),
+        lambda store: store.claims.claim("K", "other", 60.0),
         lambda store: store.intents.ask("n", {"action": "evict"}),
     ],
 )
@@ -105,7 +105,7 @@ def test_an_agent_writes_nothing_in_the_name_of_another_node(
             *owner.now(),
             *owner.keys(),
             *owner.waits("j"),
-            *owner.claims(),
+            *owner.claims.all(),
             *owner.intents.newest(),
         ] == []
         assert owner.parts("job-1") == []
@@ -117,14 +117,14 @@ def test_an_agent_neither_reads_nor_changes_what_other_nodes_shipped(login: Logi
         owner.ship("other", "s", [batch(1)])
         owner.end_job("other", "s", "job-1", 5.0, 0)
         intent = owner.intents.ask("other", {"action": "evict"})
-        claim = owner.claim("K", "other", 60.0)
+        claim = owner.claims.claim("K", "other", 60.0)
     node, address = login("neurontop_agent")
     with FleetStore(address) as store:
         assert store.parts("job-1") == []
         assert not store.intents.move(intent, IntentState.ASKED, IntentState.PLANNED)
         assert store.intents.newest() == []
-        assert not store.release(claim)
-        assert store.claim("K", node, 60.0).node == "other"
+        assert not store.claims.release(claim)
+        assert store.claims.claim("K", node, 60.0).node == "other"
     with psycopg.connect(address, autocommit=True) as connection:
         for statement in (
             "SELECT data FROM neurontop.events",
@@ -152,10 +152,10 @@ def owner_day(address: str) -> str:
 
 def test_an_agent_takes_over_a_lease_that_ran_out(login: Login, postgres_url: str):
     with FleetStore(postgres_url) as owner:
-        owner.claim("K", "gone", -1.0)
+        owner.claims.claim("K", "gone", -1.0)
     node, address = login("neurontop_agent")
     with FleetStore(address) as store:
-        claim = store.claim("K", node, 60.0)
+        claim = store.claims.claim("K", node, 60.0)
     assert (claim.mine, claim.taken_from) == (True, "gone")
 
 
@@ -173,7 +173,7 @@ def test_a_viewer_reads_everything_and_changes_nothing(login: Login, postgres_ur
             lambda: store.ship("n1", "s", [batch(2)]),
             lambda: store.register(NodeRecord(node="n1", machine_id="m")),
             lambda: store.intents.ask("n1", {"action": "evict"}),
-            lambda: store.claim("K", "n1", 1.0),
+            lambda: store.claims.claim("K", "n1", 1.0),
         ):
             with pytest.raises(StoreNotAllowed):
                 attempt()

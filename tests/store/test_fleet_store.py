@@ -355,22 +355,22 @@ def test_keys_and_waits_are_kept_once_per_node(postgres_url: str):
 
 def test_a_key_is_claimed_by_one_and_taken_over_when_the_lease_ran_out(postgres_url: str):
     with FleetStore(postgres_url) as store:
-        first = store.claim("K", "n1", 60.0, "pid-1")
+        first = store.claims.claim("K", "n1", 60.0, "pid-1")
         assert first.mine
         assert 0 < first.seconds_left <= 60
-        other = store.claim("K", "n2", 60.0)
+        other = store.claims.claim("K", "n2", 60.0)
         assert (other.mine, other.node, other.holder) == (False, "n1", "pid-1")
-        assert not store.claim("K", "n1", 60.0, "pid-2").mine  # another process of the node
-        assert store.claim("K", "n1", 60.0, "pid-1").mine
-        store.renew(first, -1.0)  # what a lease is that nobody renewed
-        taken = store.claim("K", "n2", 60.0)
+        assert not store.claims.claim("K", "n1", 60.0, "pid-2").mine  # another process of the node
+        assert store.claims.claim("K", "n1", 60.0, "pid-1").mine
+        store.claims.renew(first, -1.0)  # what a lease is that nobody renewed
+        taken = store.claims.claim("K", "n2", 60.0)
         assert (taken.mine, taken.taken_from) == (True, "n1")
         with pytest.raises(LeaseExpired):
-            store.renew(first, 60.0)
-        assert not store.release(first)
-        assert [one.node for one in store.claims()] == ["n2"]
-        assert store.release(taken)
-        assert store.claim("K", "n3", 60.0).mine
+            store.claims.renew(first, 60.0)
+        assert not store.claims.release(first)
+        assert [one.node for one in store.claims.all()] == ["n2"]
+        assert store.claims.release(taken)
+        assert store.claims.claim("K", "n3", 60.0).mine
 
 
 def test_of_many_that_claim_a_key_at_once_one_has_it(postgres_url: str):
@@ -380,7 +380,7 @@ def test_of_many_that_claim_a_key_at_once_one_has_it(postgres_url: str):
         with FleetStore(postgres_url) as own:
             own.clock()
             start.wait(60)
-            won.extend(node for claimed in (own.claim("K", node, 60.0),) if claimed.mine)
+            won.extend(node for claimed in (own.claims.claim("K", node, 60.0),) if claimed.mine)
 
     threads = [threading.Thread(target=claim, args=(f"n{number}",)) for number in range(6)]
     for thread in threads:

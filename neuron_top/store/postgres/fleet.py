@@ -7,7 +7,7 @@ import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 import psycopg
@@ -16,10 +16,9 @@ from psycopg.rows import dict_row
 from neuron_top.errors import UsageError
 from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.store.batches import FORMAT
-from neuron_top.store.errors import LeaseExpired, NodeNameTaken, StoreCorrupt
+from neuron_top.store.errors import NodeNameTaken, StoreCorrupt
 from neuron_top.store.fleet_records import (
     Batch,
-    Claim,
     Cursor,
     JobRecord,
     Landed,
@@ -30,10 +29,22 @@ from neuron_top.store.fleet_records import (
     RunPart,
     WaitRecord,
 )
+from neuron_top.store.postgres.claims import KeyClaims
 from neuron_top.store.postgres.connection import Database, Opened
+from neuron_top.store.postgres.fleet_queries import (
+    AGENT_COLUMNS,
+    BEAT,
+    BEHIND,
+    JOBS,
+    NODE,
+    NODE_COLUMNS,
+    NOW,
+    NOW_COLUMNS,
+)
 from neuron_top.store.postgres.intents import Intents
 from neuron_top.store.postgres.landing import in_transaction, land, land_ahead, lock_part, move_mark
-from neuron_top.store.postgres.recordings import ENDED, TOTALS, decoded, put_compiles, storable
+from neuron_top.store.postgres.recordings import decoded, put_compiles
+from neuron_top.store.postgres.values import jsonb, storable
 from neuron_top.store.records import CompileRecord
 
 CHANNEL = "neurontop_events"
@@ -44,8 +55,6 @@ LEFT_SECONDS = 3600.0
 """After this long without a sign of life a node's agent of another job is forgotten."""
 NEWS_AT_ONCE = 1024
 """Batches per page of news, besides one for each spool."""
-_NOW = "extract(epoch FROM clock_timestamp())::float8"
-
 _FREE_FORM = frozenset({"attributes", "metrics", "cores", "steps", "notes", "held"})
 """Columns of JSON, whose content depends on the agent's version."""
 
@@ -60,6 +69,8 @@ class FleetStore:
         self._database = Database(address, insecure=insecure, pool=pool, patience=patience)
         self.intents = Intents(self._database)
         """Changes that operators ask nodes for."""
+        self.claims = KeyClaims(self._database)
+        """Who compiles a key."""
 
     @property
     def place(self) -> str:
@@ -85,7 +96,7 @@ class FleetStore:
     def clock(self) -> float:
         """The database's clock."""
         with self._database.connection() as connection:
-            row = connection.execute(f"SELECT {_NOW}").fetchone()
+            row = connection.execute(f"SELECT {NOW}").fetchone()
         return float(row[0]) if row is not None else 0.0
 
     def register(self, node: NodeRecord) -> None:
@@ -96,11 +107,11 @@ class FleetStore:
         with self._database.transaction() as connection:
             registered = connection.execute(
                 "INSERT INTO neurontop.nodes AS n (node, cluster, job, machine_id, attributes, clock_offset, address, "
-                f"version, seen) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, {_NOW}) "
+                f"version, seen) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, {NOW}) "
                 "ON CONFLICT (node) DO UPDATE SET cluster = excluded.cluster, job = excluded.job, "
                 "machine_id = excluded.machine_id, attributes = excluded.attributes, "
                 "clock_offset = excluded.clock_offset, address = excluded.address, version = excluded.version, "
-                f"seen = excluded.seen WHERE n.machine_id = excluded.machine_id OR n.seen < {_NOW} - %s "
+                f"seen = excluded.seen WHERE n.machine_id = excluded.machine_id OR n.seen < {NOW} - %s "
                 # The row as it was before this statement.
                 "RETURNING (SELECT b.machine_id FROM neurontop.nodes b WHERE b.node = n.node)",
                 (
@@ -108,7 +119,7 @@ class FleetStore:
                     node.cluster,
                     node.job,
                     node.machine_id,
-                    _json(node.attributes),
+                    jsonb(node.attributes),
                     node.clock_offset,
                     node.address,
                     node.version,
@@ -129,9 +140,9 @@ class FleetStore:
 
         One statement, so that a thousand nodes ask the database once each, not five times.
         """
-        samples = {name: _json(getattr(now, name)) for name in ("metrics", "cores", "steps", "notes")}
+        samples = {name: jsonb(getattr(now, name)) for name in ("metrics", "cores", "steps", "notes")}
         with self._database.connection() as connection:
-            connection.execute(_BEAT, msgspec.structs.asdict(now) | samples | {"silent": SILENT_SECONDS})
+            connection.execute(BEAT, msgspec.structs.asdict(now) | samples | {"silent": SILENT_SECONDS})
 
     def open_job(
         self,
@@ -147,8 +158,8 @@ class FleetStore:
         with self._database.connection() as connection:
             connection.execute(
                 "INSERT INTO neurontop.runs (id, name, cluster, started, touched, command, directory) "
-                f"VALUES (%s, %s, %s, %s, {_NOW}, %s, %s) ON CONFLICT DO NOTHING",
-                (run, storable(name), cluster, started, storable(_json(list(command))), storable(directory)),
+                f"VALUES (%s, %s, %s, %s, {NOW}, %s, %s) ON CONFLICT DO NOTHING",
+                (run, storable(name), cluster, started, storable(jsonb(list(command))), storable(directory)),
             )
 
     def go_on(self, node: str, spool: str, run: str) -> None:
@@ -163,7 +174,7 @@ class FleetStore:
         """Delete this node's last state for jobs that it has left, now that it works for another one."""
         with self._database.connection() as connection:
             connection.execute(
-                f"DELETE FROM neurontop.node_now WHERE node = %s AND job <> %s AND (ended OR at < {_NOW} - %s::float8)",
+                f"DELETE FROM neurontop.node_now WHERE node = %s AND job <> %s AND (ended OR at < {NOW} - %s::float8)",
                 (node, job, LEFT_SECONDS),
             )
 
@@ -213,7 +224,7 @@ class FleetStore:
                 "%(held)s) ON CONFLICT (root, key, node) DO UPDATE SET state = excluded.state, "
                 "bytes = excluded.bytes, compiler = excluded.compiler, seen = excluded.seen, "
                 "program = excluded.program, held = excluded.held",
-                [{**msgspec.structs.asdict(row), "held": _json(row.held)} for row in rows],
+                [{**msgspec.structs.asdict(row), "held": jsonb(row.held)} for row in rows],
             )
 
     def put_compiles(self, records: Iterable[CompileRecord]) -> None:
@@ -236,15 +247,15 @@ class FleetStore:
     def jobs(self, limit: int = 100, named: str | None = None) -> list[JobRecord]:
         """Jobs and recordings, newest first, each added up over its nodes: the newest ones, those that nodes work for
         or worked for last (however old), and those with this id, prefix of an id, or name."""
-        return self._rows(JobRecord, _JOBS, (limit, named, named, named))
+        return self._rows(JobRecord, JOBS, (limit, named, named, named))
 
     def nodes(self, job: str | None = None) -> list[NodeRecord]:
         """Nodes by name: all of them, or those with an agent of this job, as that agent describes them."""
         if job is None:
-            return self._rows(NodeRecord, f"SELECT {_NODE_COLUMNS} FROM neurontop.nodes ORDER BY node", ())
+            return self._rows(NodeRecord, f"SELECT {NODE_COLUMNS} FROM neurontop.nodes ORDER BY node", ())
         return self._rows(
             NodeRecord,
-            f"SELECT {_AGENT_COLUMNS} FROM neurontop.nodes n "
+            f"SELECT {AGENT_COLUMNS} FROM neurontop.nodes n "
             "LEFT JOIN neurontop.node_now a ON a.node = n.node AND a.job = %s "
             "WHERE a.node IS NOT NULL OR n.job = %s ORDER BY n.node",
             (job, job),
@@ -255,14 +266,14 @@ class FleetStore:
 
         None if there is no node of that name.
         """
-        found = self._rows(NodeRecord, _NODE, (job, job, name))
+        found = self._rows(NodeRecord, NODE, (job, job, name))
         return found[0] if found else None
 
     def now(self, job: str | None = None, *, cores: bool = False, steps: bool = False) -> list[NodeNow]:
         """The current state of nodes, by name and job. `cores`: with all cores' values; `steps`: with newest steps."""
         return self._rows(
             NodeNow,
-            f"SELECT {_NOW_COLUMNS}, metrics, "
+            f"SELECT {NOW_COLUMNS}, metrics, "
             f"{'cores' if cores else 'jsonb_build_object() AS cores'}, "
             f"{'steps' if steps else 'jsonb_build_array() AS steps'}, notes FROM neurontop.node_now "
             "WHERE %s::text IS NULL OR job = %s ORDER BY node, job",
@@ -273,7 +284,7 @@ class FleetStore:
         """The current state of one node for a job, with a value for every core; None if it never reported."""
         found = self._rows(
             NodeNow,
-            f"SELECT {_NOW_COLUMNS}, metrics, cores, notes FROM neurontop.node_now WHERE node = %s AND job = %s",
+            f"SELECT {NOW_COLUMNS}, metrics, cores, notes FROM neurontop.node_now WHERE node = %s AND job = %s",
             (node, job),
         )
         return found[0] if found else None
@@ -314,7 +325,7 @@ class FleetStore:
             if not behind:
                 return []
             rows = connection.execute(  # binary, as a bytea takes twice the bytes in text
-                _BEHIND, (*map(list, zip(*behind, strict=True)), _shares(behind), run), binary=True
+                BEHIND, (*map(list, zip(*behind, strict=True)), _shares(behind), run), binary=True
             ).fetchall()
         if not rows:  # dropped with their partition: nothing is left to read before the marks
             cursor.update({(node, spool): mark for node, spool, _read, mark in behind})
@@ -375,62 +386,6 @@ class FleetStore:
         finally:
             connection.close()
 
-    # --- who compiles a key ---
-
-    def claim(self, key: str, node: str, lease: float, holder: str = "") -> Claim:
-        """Take a key for `lease` seconds if it is free, its lease ran out, or it is ours already; see `Claim.mine`.
-
-        `holder` names a process of the node: two of one node are distinguished by it.
-        """
-        with self._database.transaction() as connection:
-            # The lock puts simultaneous requests in order; a row that somebody else holds must not be written to find
-            # out.
-            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", (key,))
-            before = _claim_row(connection, key)
-            if before is None:
-                connection.execute(
-                    f"INSERT INTO neurontop.claims (key, node, holder, until) VALUES (%s, %s, %s, {_IN_SECONDS})",
-                    (key, node, holder, lease),
-                )
-                return self._claimed(connection, key, mine=True)
-            ours = (before.node, before.holder) == (node, holder)
-            if not ours and before.seconds_left > 0:
-                return before
-            connection.execute(
-                "UPDATE neurontop.claims SET node = %s, holder = %s, taken = CASE WHEN %s THEN taken ELSE "
-                f"clock_timestamp() END, until = {_IN_SECONDS} WHERE key = %s",
-                (node, holder, ours, lease, key),
-            )
-            return self._claimed(connection, key, mine=True, taken_from="" if ours else before.node)
-
-    def renew(self, claim: Claim, lease: float) -> Claim:
-        """Extend the lease of a key. Raises LeaseExpired if it ran out and was taken over, or was released."""
-        with self._database.transaction() as connection:
-            done = connection.execute(
-                f"UPDATE neurontop.claims SET until = {_IN_SECONDS} WHERE key = %s AND node = %s AND holder = %s",
-                (lease, claim.key, claim.node, claim.holder),
-            ).rowcount
-            if not done:
-                raise LeaseExpired(f"{claim.key} is not claimed by {claim.node} any more: its lease ran out")
-            return self._claimed(connection, claim.key, mine=True)
-
-    def release(self, claim: Claim) -> bool:
-        """Give a key back; False if it was not held any more."""
-        return self._changed(
-            "DELETE FROM neurontop.claims WHERE key = %s AND node = %s AND holder = %s",
-            (claim.key, claim.node, claim.holder),
-        )
-
-    def claims(self) -> list[Claim]:
-        """All claims, also those that ran out and were not taken over yet."""
-        return self._rows(Claim, f"SELECT {_CLAIM_COLUMNS} FROM neurontop.claims ORDER BY key", ())
-
-    def _claimed(self, connection: Opened, key: str, *, mine: bool, taken_from: str = "") -> Claim:
-        found = _claim_row(connection, key)
-        if found is None:
-            raise LeaseExpired(f"{self.place}: the claim of {key} is gone")
-        return msgspec.structs.replace(found, mine=mine, taken_from=taken_from)
-
     # --- below ---
 
     def _changed(self, statement: str, values: tuple[object, ...]) -> bool:
@@ -455,97 +410,6 @@ class FleetStore:
             raise StoreCorrupt(f"{self.place}: a row of {kind.__name__} cannot be read ({problem})") from None
 
 
-_JOBS = f"""
-SELECT r.id AS run, r.name, r.cluster, r.started, greatest(r.touched, t.touched) AS touched,
-       coalesce(r.finished, CASE WHEN {ENDED} THEN t.finished END) AS finished,
-       coalesce(r.exit_code, t.exit_code) AS exit_code, t.nodes, t.ended,
-       CASE WHEN {ENDED} AND coalesce(r.exit_code, t.exit_code) IS NULL THEN ARRAY(
-           SELECT DISTINCT newest.phase FROM (
-               SELECT DISTINCT ON (node) phase FROM neurontop.phases WHERE job = r.id ORDER BY node, since DESC
-           ) newest
-       ) ELSE '{{}}' END AS last_phases,
-       coalesce(t.events, 0)::bigint AS events, coalesce(t.bytes, 0)::bigint AS bytes
-FROM neurontop.runs r
-{TOTALS}
-WHERE r.id IN (
-    (SELECT id FROM neurontop.runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s)
-    UNION (SELECT job FROM neurontop.nodes)
-    UNION (SELECT job FROM neurontop.node_now)
-    UNION (SELECT id FROM neurontop.runs WHERE id = %s OR name = %s OR starts_with(id, %s))
-)
-ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC
-"""
-_BEAT = f"""
-WITH beat AS (
-    INSERT INTO neurontop.node_now (node, at, job, phase, step, step_seconds, graphs_left, worst_wait, clock_offset,
-        metrics, cores, steps, notes, address, version)
-    VALUES (%(node)s, {_NOW}, %(job)s, %(phase)s, %(step)s, %(step_seconds)s, %(graphs_left)s, %(worst_wait)s,
-        %(clock_offset)s, %(metrics)s, %(cores)s, %(steps)s, %(notes)s, %(address)s, %(version)s)
-    ON CONFLICT (node, job) DO UPDATE SET at = excluded.at, phase = excluded.phase, step = excluded.step,
-        step_seconds = excluded.step_seconds, graphs_left = excluded.graphs_left, worst_wait = excluded.worst_wait,
-        clock_offset = excluded.clock_offset, metrics = excluded.metrics, cores = excluded.cores,
-        steps = excluded.steps, notes = excluded.notes, ended = false, address = excluded.address,
-        version = excluded.version
-), seen AS (
-    UPDATE neurontop.nodes SET seen = {_NOW}, job = %(job)s, clock_offset = coalesce(%(clock_offset)s, clock_offset)
-    WHERE node = %(node)s
-), newest AS (
-    SELECT since, until, phase FROM neurontop.phases WHERE job = %(job)s AND node = %(node)s ORDER BY since DESC LIMIT 1
-), grown AS (
-    UPDATE neurontop.phases p SET until = greatest(p.until, {_NOW}) FROM newest n
-    WHERE p.job = %(job)s AND p.node = %(node)s AND p.since = n.since AND n.phase = %(phase)s
-    AND n.until > {_NOW} - %(silent)s::float8 RETURNING 1
-)
-INSERT INTO neurontop.phases (job, node, since, until, phase)
-SELECT %(job)s, %(node)s, {_NOW}, {_NOW}, %(phase)s
-WHERE %(job)s::text <> '' AND %(phase)s::text <> '' AND NOT EXISTS (SELECT 1 FROM grown) ON CONFLICT DO NOTHING
-"""
-"""Update the node's last samples, its sign of life, and its phase, which goes on or is a new one."""
-_BEHIND = """
-SELECT e.node, e.spool, e.sequence, e.number, e.data, e.format
-FROM unnest(%s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[]) AS b (node, spool, read, mark, most)
-CROSS JOIN LATERAL (
-    SELECT * FROM neurontop.events v WHERE v.run = %s AND v.node = b.node AND v.spool = b.spool
-    AND v.sequence > b.read AND v.sequence <= b.mark ORDER BY v.sequence LIMIT b.most
-) e ORDER BY e.number
-"""
-
-
-def _finite(column: str, table: str = "") -> str:
-    value = f"{table}{column}"
-    return f"CASE WHEN {value} > '-Infinity' AND {value} < 'Infinity' THEN {value} END AS {column}"
-
-
-_NODE_COLUMNS = f"node, cluster, job, machine_id, attributes, {_finite('clock_offset')}, address, version, seen"
-_AGENT_COLUMNS = (
-    f"n.node, n.cluster, coalesce(a.job, n.job) AS job, n.machine_id, n.attributes, {_finite('clock_offset', 'n.')}, "
-    "coalesce(a.version, n.version) AS version, coalesce(a.at, n.seen) AS seen, "
-    # An agent that is gone may have left its address to the next.
-    "CASE WHEN EXISTS (SELECT FROM neurontop.node_now o WHERE o.node = n.node AND o.job <> coalesce(a.job, n.job) "
-    "AND o.address = coalesce(a.address, n.address) "
-    f"AND (a.ended OR o.at > coalesce(a.at, n.seen) + {SILENT_SECONDS})) "
-    "THEN '' ELSE coalesce(a.address, n.address) END AS address"
-)
-_NODE = f"""
-SELECT {_AGENT_COLUMNS} FROM neurontop.nodes n LEFT JOIN LATERAL (
-    SELECT b.* FROM (
-        SELECT every.*, NOT every.ended AND every.at > {_NOW} - {SILENT_SECONDS} AS lives
-        FROM neurontop.node_now every WHERE every.node = n.node
-    ) b LEFT JOIN neurontop.runs r ON r.id = b.job WHERE %s::text IS NULL OR b.job = %s
-    ORDER BY b.lives DESC, CASE WHEN b.lives THEN coalesce(r.started, r.touched) ELSE b.at END DESC, b.job DESC LIMIT 1
-) a ON true WHERE n.node = %s
-"""
-_NOW_COLUMNS = (
-    f"node, at, job, phase, step, {_finite('step_seconds')}, graphs_left, {_finite('worst_wait')}, "
-    f"{_finite('clock_offset')}, ended, address, version"
-)
-_IN_SECONDS = "clock_timestamp() + make_interval(secs => %s)"
-_CLAIM_COLUMNS = (
-    "key, node, holder, extract(epoch FROM until)::float8 AS until, "
-    "extract(epoch FROM until - clock_timestamp())::float8 AS seconds_left, false AS mine"
-)
-
-
 def _shares(behind: Sequence[tuple[str, str, int, int]]) -> list[int]:
     """How many batches of each (node, spool, read, mark) go on a page, in proportion to what each has left.
 
@@ -553,19 +417,6 @@ def _shares(behind: Sequence[tuple[str, str, int, int]]) -> list[int]:
     """
     left = [mark - read for _node, _spool, read, mark in behind]
     return [1 + NEWS_AT_ONCE * one // sum(left) for one in left]
-
-
-def _claim_row(connection: Opened, key: str) -> Claim | None:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(
-            f"SELECT {_CLAIM_COLUMNS} FROM neurontop.claims WHERE key = %s",
-            (key,),
-        ).fetchone()
-    return msgspec.convert(row, Claim) if row is not None else None
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode().replace("\\u0000", "\\ufffd")  # jsonb cannot hold zero bytes
 
 
 def _land(connection: Opened, node: str, spool: str, runs: Sequence[str], batches: Sequence[Batch]) -> None:

@@ -11,6 +11,7 @@ from psycopg.rows import dict_row
 from neuron_top.store.errors import StoreCorrupt
 from neuron_top.store.fleet_records import Intent, IntentState
 from neuron_top.store.postgres.connection import Database
+from neuron_top.store.postgres.values import jsonb
 
 LASTS_SECONDS = 900.0
 """Seconds after which an intent that nobody began is expired."""
@@ -32,7 +33,7 @@ class Intents:
             row = connection.execute(
                 "INSERT INTO neurontop.intents (node, plan, batch, until) "
                 "VALUES (%s, %s, %s, clock_timestamp() + make_interval(secs => %s)) RETURNING id",
-                (node, _json(plan), batch, seconds),
+                (node, jsonb(plan), batch, seconds),
             ).fetchone()
         return int(row[0]) if row is not None else 0
 
@@ -61,7 +62,7 @@ class Intents:
         """
         what, values = "state = %s", [str(after)]
         if result is not None:
-            what, values = f"{what}, result = %s", [*values, _json(result)]
+            what, values = f"{what}, result = %s", [*values, jsonb(result)]
         if after is IntentState.UNDO:
             what = f"{what}, until = clock_timestamp() + make_interval(secs => {LASTS_SECONDS})"
         statement = f"UPDATE neurontop.intents SET {what} WHERE id = %s AND state = %s"
@@ -80,7 +81,3 @@ class Intents:
             return msgspec.convert(rows, list[Intent])
         except msgspec.ValidationError as problem:
             raise StoreCorrupt(f"{self._database.place}: an intent cannot be read ({problem})") from None
-
-
-def _json(value: Mapping[str, object]) -> str:
-    return msgspec.json.encode(value).decode().replace("\\u0000", "\\ufffd")  # jsonb cannot hold zero bytes

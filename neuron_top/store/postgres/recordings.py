@@ -16,6 +16,7 @@ from neuron_top.store.batches import FORMAT, BatchUnreadable, Packed, pack, port
 from neuron_top.store.errors import StoreCorrupt, StoreUnusable
 from neuron_top.store.postgres.connection import Database, Opened
 from neuron_top.store.postgres.landing import in_transaction, land, lock_part, move_mark
+from neuron_top.store.postgres.values import storable
 from neuron_top.store.records import CompileRecord, RunRecord, chosen
 
 RECORDER = "recording"
@@ -214,11 +215,6 @@ def decoded(place: str, run: str, number: int, data: bytes, written_as: int) -> 
         return unpack(data, written_as)
     except BatchUnreadable as problem:
         raise StoreCorrupt(f"{place}: batch {number} of recording {run} cannot be read ({problem})") from None
-
-
-def storable(text: str) -> str:
-    """Text that a column can hold: without zero bytes and bytes that are not UTF-8."""
-    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def put_compiles(database: Database, records: Iterable[CompileRecord]) -> None:
