@@ -13,6 +13,7 @@ import msgspec
 from neuron_top.diagnose import exceptions, general, messages, no_failures, reasons_below, recognizers, task_report
 from neuron_top.diagnose.advice import NCCL_WARNED
 from neuron_top.diagnose.condor_jobs import CondorJobs
+from neuron_top.diagnose.error_stacks import ErrorStacks, heads_stack
 from neuron_top.diagnose.failed_graphs import FailedGraphs
 from neuron_top.diagnose.findings import Finding, Findings, move
 from neuron_top.diagnose.headings import Below, Expects, Headings
@@ -57,6 +58,7 @@ class FailureReader:
         self._condor_jobs = CondorJobs()
         self._slurm_steps = SlurmSteps()
         self._objects = PrintedObjects()
+        self._stacks = ErrorStacks()
         self._message: CompilerMessage | None = None
         self._suspects = Suspects()
         self._empty_options = EmptyOptions()
@@ -64,7 +66,8 @@ class FailureReader:
     @property
     def is_open(self) -> bool:
         """Whether the next line may belong to something that has begun."""
-        is_open = self.tracebacks.open or self._headings.open or self._objects.open or self._task_report.open
+        followers = (self.tracebacks, self._headings, self._objects, self._stacks, self._task_report)
+        is_open = any(follower.open for follower in followers)
         return is_open or self._message is not None or self._recovery.is_quoting
 
     def read_above(self, line: int) -> None:
@@ -108,7 +111,7 @@ class FailureReader:
             self._add_nearest(nearest)
             if section in (ReportPart.QUOTED, ReportPart.CAUSE):
                 return self._add_task_cause(statement) if section is ReportPart.CAUSE else None
-        return None if self._is_of_object(statement) else self._outside_reports(statement)
+        return None if self._is_announced(statement) else self._outside_reports(statement)
 
     def _outside_reports(self, statement: Statement) -> Finding | None:
         if self._message is not None:
@@ -154,9 +157,11 @@ class FailureReader:
             finding, _ = self.findings.add(statement, task_report.NEAREST, self._place.progress)
             self._place.keep_around(finding)
 
-    def _is_of_object(self, statement: Statement) -> bool:
-        """Whether a line belongs to an object that an error above has announced."""
-        is_part, moved = self._objects.read(statement)
+    def _is_announced(self, statement: Statement) -> bool:
+        """Whether a line belongs to an object or a stack of errors that an error above has announced."""
+        is_part, moved = self._stacks.read(statement)
+        if not is_part:
+            is_part, moved = self._objects.read(statement)
         if moved is not None:
             self._place.keep_around(moved)
         return is_part
@@ -173,7 +178,7 @@ class FailureReader:
             return None
         if verdict is None and not self.findings.all:
             verdict = general.rest_of_banner(statement)
-        if verdict is None or self._recovery.ends_to_begin_again(statement, verdict):
+        if verdict is None or self._recovery.is_wanted_end(statement, verdict):
             return None
         logged_at = self._java_logs_at(statement)
         if logged_at in general.FOR_DEVELOPERS:
@@ -193,10 +198,12 @@ class FailureReader:
 
     def _await_below(self, statement: Statement, verdict: CauseVerdict, finding: Finding) -> None:
         """Expect on the next lines what a line only heads."""
-        if reasons_below.is_banner(statement.text):
-            self._headings.expect(finding, statement, Expects.LABELED)
+        if heads_stack(statement.text):
+            self._stacks.expect(finding, statement)
         elif reasons_below.heads_reason(statement, verdict):
             self._headings.expect(finding, statement)
+        elif reasons_below.is_banner(statement.text):
+            self._headings.expect(finding, statement, Expects.LABELED)
         elif exceptions.is_bare(statement.text):
             self._headings.expect(finding, statement, Expects.WORDS)
         else:
@@ -227,7 +234,8 @@ class FailureReader:
 
     def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding | None:
         verdict = exceptions.exception(statement, raised, self.tracebacks.raised_in(statement))
-        if exceptions.is_lost_connection(raised, verdict) and self.tracebacks.is_in_thread(statement):
+        is_threads = exceptions.is_lost_connection(raised, verdict) and self.tracebacks.is_in_thread(statement)
+        if is_threads or self._recovery.is_wanted_end(statement, verdict):
             return None
         finding = self._add(statement, verdict)
         finding.terminal = True

@@ -43,7 +43,8 @@ from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
 WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
-    b"failed", b"panicked", b"(0) ", b"nccl warn", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
+    b"failed", b": fail", b"panicked", b"(0) ", b"nccl warn", b"cannot ", b"can't ", b"could not",
+    b"unable to", b"interrupt",
     b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"[e::", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
@@ -128,11 +129,12 @@ _PANIC = late_pattern(
 )
 _FAILED = late_pattern(
     r"(?:[\w./'\"()-]+ ){0,6}(?:failed|FAILED|Failed)(?:$|[.!:]| (?:with|because|due to|after|during|while)\b)"
-    r"|\S.{0,300}? \.{3,} ?FAILED$"
+    r"|\S.{0,300}? \.{3,} ?FAILED$|[A-Z][A-Z\d ._/-]{3,60}: FAIL(?:ED)?$"
 )
-"""`Model export failed.`, `train.py FAILED`, and a check with dots up to its result."""
-_ROUTINE = late_pattern(r"(?i:error in (?:routine|subroutine|procedure)) +\w")
-"""How Fortran programs report where they stop, inside an indented box of characters."""
+"""`Model export failed.`, `train.py FAILED`, a check with dots up to its result, a verdict in capitals."""
+_ROUTINE = late_pattern(r"(?i:error in (?:routine|subroutine|procedure)) +\w|-{3,} FATAL CALLED -{3,}$|what\(\):$")
+"""How Fortran programs report where they stop, inside an indented box of characters, and the indented heading of a C++
+exception's words."""
 _HEADING_FAILED = late_pattern(r"(?:\S+\.(?:py|sh)|\w+(?:\.\w+)+) FAILED\s*$")
 """The heading of torchrun's report, which names the worker that ended below it."""
 _NCCL_FAILED = late_pattern(
@@ -296,7 +298,7 @@ def _by_level(statement: Statement) -> CauseVerdict | None:
 def _message(statement: Statement, cause_class: CauseClass) -> CauseVerdict:
     """What an unknown error line means; one that ends in a colon is only a heading."""
     advice = ERROR_LINE if cause_class is CauseClass.SCRIPT_ERROR else ""
-    if statement.text.endswith((":", " -", " - ")):
+    if statement.text.endswith((":", " -", " - ")) or BARE_HEADING.match(statement.text):
         return consequence(cause_class, advice)
     return CauseVerdict(cause_class, Weight.MESSAGE, advice, Confidence.LOW, doubt=Doubt.MUCH)
 

@@ -42,6 +42,9 @@ NOISE = late_pattern(
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|^Unable to determine if Secure Boot is enabled"
     r"|^debconf: unable to initialize frontend: "
+    r"|\bline \d{1,6}: \[: .{0,80}(?:integer expression expected|unary operator expected|too many arguments)$"
+    r"|^could not find arguments in the checkpoint\b|^-{5,} ?Error Message -{5,}$"
+    r"|^RuleException:$|^CalledProcessError in file \""
     r"|^dpkg-preconfigure: unable to re-open stdin:|\bInappropriate ioctl for device$"
     r"|^(?:locale|manpath|(?:/\S{1,100}/)?(?:ba)?sh): .{0,40}?\b[Cc]an(?:no|')t (?:set|change) (?:LC_|(?:the )?locale)"
     r"|^cannot configure rootless cgroup using the cgroupfs manager$"
@@ -87,17 +90,18 @@ _IGNORED = late_pattern(
 """How a message ends that says that the program ignores the error, or does without something."""
 _DONE_WITHOUT = late_pattern(
     r"^Cleaning build area\W{1,8}bad exit status: "
+    r"|/profile\.d/\S{1,100}\.sh: line \d{1,6}: \S{1,300}: (?:No such file|command not found)"
     r"|^Error caught was: No module named |\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
 )
-"""Messages of a clean-up and of xFormers about what they do without, and of optimum-neuron about a graph that the hub
-does not have, and that is then compiled."""
+"""Messages of a clean-up, of a shell's start-up and of xFormers about what they do without, and of optimum-neuron about
+a graph that the hub does not have, and that is then compiled."""
 _SURVIVED = late_pattern(r"\bOOM: Ran out of memory with exception: ")
 """What fairseq logs of a batch that was too large and is left out; where it gives up, the exception comes too."""
 _LATER = late_pattern(r"^debconf: delaying package configuration, since ")
 """How a package's setup says what it does only when all packages are there."""
 _TRIED_AGAIN = late_pattern(
     r"\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d"
-    r"| -- (?:Execution is retried \(\d|Error is ignored$)"
+    r"|\bentering retry loop\b| -- (?:Execution is retried \(\d|Error is ignored$)"
 )
 """How the client of the Hugging Face hub and NCCL announce a retry; when they give up, they print another line."""
 TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")

@@ -30,6 +30,7 @@ from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.exceptions import reads_as_exception
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.recognizers import (
+    BY_SCHEDULER,
     ENDED_BELOW,
     LAUNCHERS_REPORT,
     STOPPED,
@@ -104,7 +105,7 @@ def diagnosis(
     failed = bool(open_failures) or is_torn or (exit_code not in (None, 0))
     overcome = [finding for finding in real if finding.weight < Weight.CASCADE and finding.verdict.doubt is Doubt.NONE]
     causes = _ordered(open_failures if failed else overcome)
-    causes = _with_wait_first(causes, open_failures)
+    causes = _with_wait_first(_with_scheduler_first(causes), open_failures)
     if failed and not causes:
         causes = _torn(end) if is_torn else _by_exit_code(exit_code, end)
     causes = causes[:MOST_CAUSES]
@@ -180,6 +181,14 @@ def _is_short_wait(finding: Finding, findings: list[Finding], *, is_stopped: boo
 
 def _stops(finding: Finding) -> bool:
     return finding.verdict.cause_class is CauseClass.INTERRUPTED and not finding.recovered
+
+
+def _with_scheduler_first(causes: list[Finding]) -> list[Finding]:
+    """The causes; if the first one is that a program was interrupted, what its scheduler says of that comes first."""
+    if not causes or not _stops(causes[0]):
+        return causes
+    told = next((cause for cause in causes if _stops(cause) and BY_SCHEDULER.search(cause.text)), causes[0])
+    return [told, *(cause for cause in causes if cause is not told)]
 
 
 def _with_wait_first(causes: list[Finding], open_failures: list[Finding]) -> list[Finding]:

@@ -17,7 +17,10 @@ _CONDITION = late_pattern(
 _VALIDATION = late_pattern(r"(?:\w{1,80}\.){0,9}ValidationError: \d{1,4} validation errors? for \S{1,200}$")
 """How pydantic names a model; the field and the reason stand below."""
 _FIELD = late_pattern(r"[A-Za-z_][\w.\[\]-]{0,100}$")
-_REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$")
+_REASONS_LABEL = late_pattern(
+    r"(?i)(?:info|message|reason|details?):$|(?:\+\+\+ )?error$|\([\w./-]{1,200}\.(?:cc|cpp|cxx|c|h|hpp):\d{1,7}\) \S"
+    r"|fatal (?:called from|in) file: .{1,200} line: *\d{1,7}$"
+)
 _BANNER = late_pattern(r"(?:what\(\): {1,4})?([-=*#~])\1{1,79} {0,3}[^\s=*#~-].{0,200}?[^\s=*#~-] {0,3}\1{2,80}$")
 """Words between two rules on one line."""
 _NAMES_REASON = late_pattern(r"(?i)(?:reason|cause|message|details?|error): {0,4}\S+ \S")
@@ -35,7 +38,12 @@ _HEADS_REASON = late_pattern(
 """`Fatal error:`, `Error in routine read (1):`, `The following error occurred:`."""
 BARE_HEADING = late_pattern(
     r"(?i)(?:(?:fatal|internal|unexpected|run-?time|critical|unknown) )?(?:error|exception): *$"
+    r"|what\(\):$|-{3,} FATAL CALLED -{3,}$|HDF5-DIAG: Error detected in .{1,80}:$"
+    r"|(?:\[\d{1,6}\] )?--> FOAM FATAL (?:IO )?ERROR:(?: \(.{1,80}\))?$|\{?Error using \S{1,200}(?: \(line \d{1,7}\))?$"
 )
+"""Also of a C++ exception whose words begin on the next line, of OpenFOAM, of MATLAB, of HDF5, and of climate models
+in Fortran (WRF, RegCM), which name the place before the reason."""
+_CMAKES = late_pattern(r"CMake Error(?: at \S{1,300}:\d{1,7} \(\w{1,60}\))?:$")
 _NOTHING = late_pattern(
     r"(?i)\W*(?:none|no errors?|n/?a|null)\W*$"
     r"|(?:[\w.-]{1,40}(?: \w{1,20})? ?[:=] ?)?[-+]?\d[\d.,]*(?:e[-+]?\d+)?\s?%?$"
@@ -49,6 +57,8 @@ def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:
     """Whether an unknown line is only the heading of what stands on the next one."""
     if verdict.row is not None:
         return verdict.row.name in (HTCONDORS_EVENT, HTCONDOR_STOPPED) and "evicted" not in statement.text
+    if _CMAKES.match(statement.text) or BARE_HEADING.match(statement.text):
+        return True
     return verdict.weight is Weight.CASCADE and _HEADS_REASON.match(statement.text) is not None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from neuron_top.diagnose.findings import Findings
-from neuron_top.diagnose.recognizers import HOST_TAKEN, NO_CAPACITY, PIPS_BUILD, TRIED_AGAIN, Weight
+from neuron_top.diagnose.recognizers import ENGINE_DIED, HOST_TAKEN, NO_CAPACITY, PIPS_BUILD, TRIED_AGAIN, Weight
 from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.levels import LogLevel
@@ -21,6 +21,7 @@ WORDS: tuple[bytes, ...] = (
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
+    b"requeued job ", b"shutdown triggered",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
 
@@ -47,8 +48,14 @@ _NEW_SESSION = "session will be closed and a new session will be created"
 """The heading of an error of another task, after which TensorFlow starts a new session; the quotation stands below."""
 _LINES_OF_A_QUOTATION = 60
 """Lines in which it quotes that error, with the stack of the operation that raised it."""
-_JOB_AGAIN = late_pattern(r"Trying to restart job \d{1,9}\.$")
-"""How Snakemake says that it tries a job again whose failure it has just reported."""
+_JOB_AGAIN = late_pattern(
+    r"Trying to restart job \d{1,9}\.$"
+    r"|(?:submitit INFO \([^)]{1,40}\) - )?Requeued job \S{1,40} \(\d{1,6} remaining timeouts\)$"
+)
+"""How Snakemake says that it tries a job again whose failure it has just reported, and submitit that it has queued the
+job again that is about to be stopped."""
+_SHUTDOWN = "shutdown triggered"
+"""How vLLM's server says that a signal has asked it to end; it then ends its engine, and reports that as a failure."""
 _TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
 """The heading of Ansible's output of a task."""
 _TASK_IGNORED = "...ignoring"
@@ -91,6 +98,8 @@ class Recovery:
         self._quotes_until = 0
         """Last line in which a program may quote an error that it survives; a line with a level ends the quotation
         earlier. 0: there is none."""
+        self._shuts_down = False
+        """A server has been asked to end."""
         self._task = 0
         """Line in which the last task of Ansible begins."""
         self.depends_on_place = False
@@ -115,10 +124,13 @@ class Recovery:
         if "REQUEUE" in statement.text and _REQUEUED.search(statement.text) is not None:
             self._queued_again = statement.line
             return True
-        if "restart job" in statement.text and _JOB_AGAIN.match(statement.text) is not None:
+        if " job " in statement.text and _JOB_AGAIN.match(statement.text) is not None:
             self.depends_on_place = True
             for finding in self._findings.all:
                 finding.goes_on_at = statement.line
+            return True
+        if _SHUTDOWN in statement.text:
+            self._shuts_down = True
             return True
         if self._is_of_task(statement):
             return True
@@ -131,11 +143,14 @@ class Recovery:
             self._note_restart(statement)
         return self._is_done_after_all(statement)
 
-    def ends_to_begin_again(self, statement: Statement, verdict: CauseVerdict) -> bool:
-        """Whether it is a consequence that Slurm reports of a job that it has just queued again."""
-        if self._queued_again is None or statement.speaker is not Speaker.TOOL:
+    def is_wanted_end(self, statement: Statement, verdict: CauseVerdict) -> bool:
+        """Whether it is a consequence of an end that was asked for: a server's, or that of a job that Slurm has just
+        queued again."""
+        if verdict.weight is not Weight.CASCADE:
             return False
-        return verdict.weight is Weight.CASCADE and statement.line - self._queued_again <= _LINES_OF_A_REQUEUE
+        if self._queued_again is None or statement.speaker is not Speaker.TOOL:
+            return self._shuts_down and verdict.advice == ENGINE_DIED
+        return statement.line - self._queued_again <= _LINES_OF_A_REQUEUE
 
     def _is_quoted(self, statement: Statement) -> bool:
         """Whether it is part of an error that a program quotes and survives; a line with a level is not."""

@@ -32,8 +32,8 @@ says so may be hidden behind other processes' output."""
 _IGNORED = late_pattern(r"Exception ignored in|^--- Logging error ---$|^Error in atexit\._run_exitfuncs:")
 """How Python heads a traceback after which it goes on: from a destructor, a line that could not be logged, or a handler
 that runs at exit."""
-_IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}:$")
-"""The heading of a traceback that ended a thread; the process goes on."""
+_IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}?:(?:$| {2,}\|)")
+"""The heading of a traceback that ended a thread; the process goes on. A progress bar may be left behind it."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?(?:neuronx?cc|torch_neuron/ops)/")
 """A frame of the compiler, or of what converts a model's operators for it."""
 _INSTALLED = "-packages/"
@@ -303,7 +303,7 @@ class Tracebacks:
 
     def _mark_frame(self, state: OpenTraceback, statement: Statement) -> None:
         is_stack = not state.headless or state.frames >= _FRAMES_OF_A_TRACEBACK
-        if is_stack and not (state.ignored or state.level.is_mild):
+        if is_stack and not (state.ignored or state.in_thread or state.level.is_mild):
             self._since_frame, self.last_frame = 0, statement.line
 
     def _begin(self, key: Process, statement: Statement) -> OpenTraceback:

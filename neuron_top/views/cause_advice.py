@@ -335,6 +335,34 @@ OF_ROWS: dict[str, str] = {
     "AWS credentials or role), and ask for access to what the line names",
     "ssh lost its connection": "The connection to the host ended, and with it what ran in its terminal: start jobs in "
     "tmux, with nohup or through a scheduler",
+    "MPI finds no process manager": "The program's MPI and what started it do not fit: start it with the mpirun of "
+    "that MPI, or with srun --mpi=TYPE for a type that it was built for (srun --mpi=list)",
+    "MPI's processes cannot reach each other": "The nodes do not reach each other over the network that MPI chose: "
+    "check firewall and security groups, and name the interface (btl_tcp_if_include, UCX_NET_DEVICES, FI_PROVIDER)",
+    "MPI's launcher lost a node": "The daemon of MPI on another node has ended: read that node's log, and see whether "
+    "it was stopped, rebooted or ran out of memory",
+    "a task of Nextflow ended without a status": "The task left no exit status: the batch system ended it, or its "
+    "machine was taken away. Look at the job in the batch system's own records; errorStrategy 'retry' starts it again",
+    "a task of Julia failed": "A task of the program failed; its own exception stands below as `nested task error`",
+    "a worker of a TPU went away": "The TPU was taken away (preempted, or under maintenance): start again from the "
+    "last checkpoint",
+    "MPI cannot open its network adapter": "The network adapter of this node is missing, busy or out of contexts: see "
+    "whether another job holds it, then test the node, or let MPI use another network",
+    "a check of MPI itself failed": "MPI met a state that it takes for impossible: try another transport "
+    "(I_MPI_SHM, I_MPI_FABRICS, btl) or another version of MPI",
+    "OpenMP's library reports an error": "OpenMP could not set up its threads: fewer of them (OMP_NUM_THREADS), or a "
+    "larger limit of processes (ulimit -u) and of stack (OMP_STACKSIZE)",
+    "ssh is refused": "The other machine refuses ssh: see whether it is up and lets this user in from here, and "
+    "whether too many connections begin at once (MaxStartups)",
+    "Cromwell reports that a workflow failed": "A call of the workflow failed: read its own stderr, whose path stands "
+    "below or in the call's folder",
+    "mpirun refuses to run as root": "Run as another user; in a container that nobody else shares, --allow-run-as-root",
+    "CP2K's box names the reason": "The program checks its input and stops: correct what the box names",
+    "a calculation does not converge": "The calculation found no solution in its steps: start from a better guess, "
+    "take smaller steps or more of them, or damp it more",
+    "a calculation ended by its own check": "The program says that it stopped, not why: read its output above",
+    "an OpenACC program stopped": "The GPU's run-time library ended the program at this place; its reason went to "
+    "another stream. Run again with NVCOMPILER_ACC_NOTIFY=3 and with standard error in the log",
     "mpirun cannot start its daemons": "mpirun reaches a node but cannot run on it, and the log does not state why: "
     "try ssh to each host without a password, and see that each has the same Open MPI in its PATH",
     "a call to another process was not answered": "The other process does not run, has not started yet, or is not "

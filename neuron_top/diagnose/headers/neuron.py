@@ -29,6 +29,11 @@ _NCCL = late_pattern(
     r"(?:\S{1,200}[: ]\d{1,6} )?NCCL (?P<level>INFO|WARN|TRACE|ERROR|ABORT) +"
 )
 """NCCL's own header. It prints its errors as warnings; their text shows whether they are failures."""
+_UCX = late_pattern(
+    r"\[\d{1,12}\.\d{6}\] \[[\w.-]{1,200}:\d{1,10}(?::\d{1,10})? {0,3}:?\d{0,10}\] +[\w.-]{1,80}:\d{1,6} +UCX +"
+    r"(?P<level>FATAL|ERROR|WARN|DIAG|INFO|DEBUG|TRACE) +"
+)
+"""The header of UCX, over which MPI sends."""
 NCCL = "NCCL"
 """Stands for the function of its statements."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
@@ -76,6 +81,16 @@ def nccl(statement: Statement) -> bool:
     statement.level = LogLevel.NOTSET if level is LogLevel.WARNING else level
     statement.speaker = Speaker.COLLECTIVES
     statement.function = NCCL
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def ucx(statement: Statement) -> bool:
+    found = _UCX.match(statement.text)
+    if found is None:
+        return False
+    statement.level = LogLevel.named(found["level"])
+    statement.speaker = Speaker.COLLECTIVES
     statement.text = statement.text[found.end() :]
     return True
 

@@ -18,6 +18,8 @@ _LETTER = late_pattern(
 levels below an error: Jupyter greets at level C, and prints at level E what it does without."""
 _HTSLIB = late_pattern(r"\[(?P<level>[EWMDT])::[\w:.<>~]{1,100}\] ")
 """How programs that read genomes name their level and function; M is a message."""
+_LIBMAMBA = late_pattern(r"(?P<level>trace|debug|info|warning|error|critical) {1,5}libmamba (?=\S)")
+"""The header of mamba's logger."""
 _APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
 _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
 _FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
@@ -37,6 +39,9 @@ _ANSIBLE = late_pattern(
 CROSSES = ("✖", "✘", "❌")
 _CROSS = late_pattern(rf"\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
 """What interactive programs print before a failure instead of a level."""
+_PETSC = late_pattern(r"\[(?P<rank>\d{1,6})\]PETSC ERROR: ?")
+_NESTED = "nested task error: "
+"""How Julia heads, indented, the exception of a task that ended the program."""
 _CLOUD_LOGGING = late_pattern(
     r"(?:INFO|ERROR|DEFAULT) \d{4}-\d\d-\d\dT[\d:.]{8,18}Z \[resource\.labels\.[^\]]{1,200}\] ?"
 )
@@ -48,10 +53,13 @@ _KERNEL = late_pattern(
 """With the seconds since the machine started, or as `dmesg -T` shows them."""
 
 
+_WITH_LEVEL = (_WORKFLOW, _LETTER, _APTS_WARNING, _LIBMAMBA)
+
+
 def level_alone(statement: Statement) -> bool:
     """Read a header that has only a level: of a workflow's step, or a letter as in Tornado's and apt's."""
     text = statement.text
-    found = _WORKFLOW.match(text) or _LETTER.match(text) or _APTS_WARNING.match(text)
+    found = next(filter(None, (shape.match(text) for shape in _WITH_LEVEL)), None)
     if found is None and text[2:4] == "::":
         found = _HTSLIB.match(text)
     if found is None:
@@ -117,6 +125,24 @@ def cross(statement: Statement) -> bool:
         return False
     statement.level = LogLevel.ERROR
     statement.text = statement.text[found.end() :]
+    return True
+
+
+def petsc(statement: Statement) -> bool:
+    found = _PETSC.match(statement.text)
+    if found is None:
+        return False
+    statement.level, statement.rank = LogLevel.ERROR, int(found["rank"])
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def nested(statement: Statement) -> bool:
+    text = statement.text.lstrip()
+    if not text.startswith(_NESTED):
+        return False
+    statement.level = LogLevel.ERROR
+    statement.text = text.removeprefix(_NESTED)
     return True
 
 

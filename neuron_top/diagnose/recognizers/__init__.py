@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose.recognizers.cascades import (
     CASCADES,
+    ENGINE_DIED,
     KILLED_TASK,
     LAUNCHERS_REPORT,
     PIPS_BUILD,
@@ -21,7 +22,7 @@ from neuron_top.diagnose.recognizers.cascades import (
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.dependencies import NOT_INSTALLED, OTHER_VERSION
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
-from neuron_top.diagnose.recognizers.interruptions import HOST_TAKEN, STOPPED
+from neuron_top.diagnose.recognizers.interruptions import BY_SCHEDULER, HOST_TAKEN, STOPPED
 from neuron_top.diagnose.recognizers.locks import WAITS
 from neuron_top.diagnose.recognizers.network import TRIED_AGAIN
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
@@ -30,9 +31,11 @@ from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recogni
 from neuron_top.diagnose.recognizers.workflows import HTCONDOR_STOPPED, HTCONDORS_EVENT
 
 __all__ = [
+    "BY_SCHEDULER",
     "CASCADES",
     "DEATHS",
     "ENDED_BELOW",
+    "ENGINE_DIED",
     "HOST_TAKEN",
     "HTCONDORS_EVENT",
     "HTCONDOR_STOPPED",

@@ -13,6 +13,8 @@ STOPS_TASKS = "Slurm stops the other tasks of a step"
 """Row of what Slurm prints of the tasks that it ends since another one has ended."""
 KILLED_TASK = "Slurm reports a task that was killed"
 """Row of tasks of which Slurm only says that a signal ended them."""
+ENGINE_DIED = "engine died"
+"""Row of what servers and launchers say of a process of theirs that has ended."""
 PIPS_BUILD = "pip could not build a package"
 """Row of pip's heading above the output of a step that failed; it may then succeed with another version."""
 CASCADES: tuple[Recognizer, ...] = (
@@ -22,6 +24,15 @@ CASCADES: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words("did not run successfully."),
         r"^× .{1,200} did not run successfully\.$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a task of Julia failed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("taskfailedexception"),
+        r"\bTaskFailedException$",
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),
@@ -156,6 +167,7 @@ CASCADES: tuple[Recognizer, ...] = (
         (
             r"^(?:[\w.-]{1,60}: ){0,2}(?i:worker|rank|shard|task|replica|trial|process|node|actor|child|job)s? "
             r"\S{0,40} ?(?:has |have )?(?:failed|died|crashed)(?: to start| unexpectedly)?[.!]?$"
+            r"|^(?:\w{1,20} )?(?i:run|workflow|pipeline|build) (?:has )?failed[.!]?$"
             r"|^(?:~ )?Error executing process > \S"
             r"|^(?:-- )?Trial (?:task failed for trial \S|\S{1,200}: Error (?:process|start|stopp|sav|restor)ing\b)"
         ),
@@ -163,7 +175,7 @@ CASCADES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
-        "engine died",
+        ENGINE_DIED,
         CauseClass.SCRIPT_ERROR,
         Weight.CASCADE,
         words(
@@ -173,7 +185,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "|raytaskerror"
             "|engine is dead"
             "|failed to start workers|worker died|executeuserscript|algorithmerror|training job failed"
-            "|shardcannotstart|shardfailed|webserverfailed"
+            "|shardcannotstart|shardfailed|webserverfailed|output_handler failed"
         ),
         (
             r"(?i)enginecore\w* (?:\w+ )?(?:fail|died|hit an|encountered)|engine core .{0,30}(?:fail|died)"
@@ -183,7 +195,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|RayActorError|\bKilledWorker\b|ActorDied|actor died|WorkerCrashed|engine is dead"
             r"|failed to start workers|worker died"
             r"|ExecuteUserScriptError|AlgorithmError|training job failed"
-            r"|\b(?:ShardCannotStart|ShardFailed|WebserverFailed)\b"
+            r"|\bAsyncLLM output_handler failed|\b(?:ShardCannotStart|ShardFailed|WebserverFailed)\b"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

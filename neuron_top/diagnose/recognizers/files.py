@@ -141,12 +141,13 @@ FILES: tuple[Recognizer, ...] = (
         Weight.MESSAGE,
         words(
             "no such file or directory|: permission denied|: is a directory|: not a directory|bad interpreter"
-            "|cannot execute"
+            "|cannot execute|can't cd to "
         ),
         (
             r"^(?:\S{1,300}: line \d+|(?:\([^)]{1,80}\) )?-?(?:/\S{1,200}/)?(?:ba|da|z)?sh): .{1,400}: "
             r"(?:No such file or directory|Permission denied|Is a directory"
             r"|Not a directory|bad interpreter: .{1,200}|cannot execute.{0,80})$"
+            r"|^(?:\S{1,300}: )?(?:/\S{1,200}/)?(?:da)?sh: \d{1,6}: cd: can't cd to \S"
         ),
         Confidence.MEDIUM,
         doubt=Doubt.MUCH,

@@ -57,7 +57,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill(?!_process\+))|Memory cgroup out of memory"
             r"|\bMemoryError\b"
-            r"|Cannot allocate memory"
+            r"|\bjob killed: \w{0,4}mem\b.{0,80}exceeded limit|Cannot allocate memory"
             r"|\binsufficient virtual memory\b"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
             r"|[Kk]illed by signal: Killed|[Ee]xceeded (?:job )?memory limit|_ArrayMemoryError"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import SHELLS_JOB, ReasonGiven, Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import SHELLS_JOB, Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
+from neuron_top.late_pattern import late_pattern
 
 STOPPED = "stopped"
 """Row of jobs that somebody asked to end."""
+BY_SCHEDULER = late_pattern(
+    r"\bTERM_[A-Z]{4,20}: job killed\b|\bJOB \S{1,40} ON \S{1,80} CANCELL?ED AT|[Jj]ob deleted at request of\b"
+    r"|\bhas exceeded its time limit\b|\bDUE TO (?:TIME LIMIT|PREEMPTION)"
+)
+"""How a scheduler says why it stopped a job: more than the exception with which its program ended."""
 HOST_TAKEN = "the host of a container was taken away"
 """Row of what AWS Batch and ECS report of an attempt whose machine was taken away; Batch may try again."""
 _STATES = r"(?:TIMEOUT|PREEMPTED|CANCELLED|DEADLINE|NODE_FAIL)\b"
@@ -65,6 +71,16 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
         words("host ec2 (instance|spot task was interrupted"),
         r"\bHost EC2 \(instance \S{1,40}\) (?:terminated|stopped)|\bYour Spot Task was interrupted\b",
         any_level=True,
+    ),
+    Recognizer(
+        "a worker of a TPU went away",
+        CauseClass.INTERRUPTED,
+        Weight.STATEMENT,
+        words("lame workers found"),
+        r"\bShutdownHook: lame workers found",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
     ),
     Recognizer(
         "a signal asked it to end",

@@ -39,6 +39,13 @@ NETWORK: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "ssh is refused",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("_exchange_identification: |ssh: connect to host"),
+        r"^(?:ssh|kex)_exchange_identification: \S|^ssh: connect to host \S{1,200} port \d{1,5}: \S",
+    ),
+    Recognizer(
         "ssh lost its connection",
         CauseClass.NETWORK,
         Weight.DEATH,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ahocorasick_rs
 
 from neuron_top.diagnose.recognizers.accelerators import ACCELERATORS
-from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, STOPS_WORKERS
+from neuron_top.diagnose.recognizers.cascades import CASCADES, ENGINE_DIED, LAUNCHERS_REPORT, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.collectives import COLLECTIVES
 from neuron_top.diagnose.recognizers.compiler import COMPILER
 from neuron_top.diagnose.recognizers.containers import CONTAINERS, EVICTIONS
@@ -18,11 +18,13 @@ from neuron_top.diagnose.recognizers.gpus import GPUS
 from neuron_top.diagnose.recognizers.host_memory import HOST_MEMORY
 from neuron_top.diagnose.recognizers.interruptions import INTERRUPTIONS
 from neuron_top.diagnose.recognizers.locks import LOCKS
+from neuron_top.diagnose.recognizers.mpi import MPI
 from neuron_top.diagnose.recognizers.network import NETWORK
 from neuron_top.diagnose.recognizers.overflows import OVERFLOWS
 from neuron_top.diagnose.recognizers.row import Recognizer
 from neuron_top.diagnose.recognizers.runtime_start import RUNTIME_START
 from neuron_top.diagnose.recognizers.scheduling import CORES, SCHEDULING
+from neuron_top.diagnose.recognizers.simulations import SIMULATIONS
 from neuron_top.diagnose.recognizers.usage import USAGE
 from neuron_top.diagnose.recognizers.workflows import HTCONDOR_STOPPED, HTCONDORS_EVENT, WORKFLOWS
 from neuron_top.diagnose.statement import Statement
@@ -37,6 +39,7 @@ ROWS: tuple[Recognizer, ...] = (
     *CORES,
     *SCHEDULING,
     *RUNTIME_START,
+    *MPI,
     *COLLECTIVES,
     *EXECUTION,
     *HOST_MEMORY,
@@ -48,6 +51,7 @@ ROWS: tuple[Recognizer, ...] = (
     *DEPENDENCIES,
     *USAGE,
     *WORKFLOWS,
+    *SIMULATIONS,
     *NETWORK,
     *INTERRUPTIONS,
 )
@@ -59,7 +63,7 @@ TERMINAL = frozenset(
         HTCONDORS_EVENT,
         HTCONDOR_STOPPED,
         LAUNCHERS_REPORT,
-        "engine died",
+        ENGINE_DIED,
         "exit status",
         "a build's command failed",
         "compiler ended with a status",

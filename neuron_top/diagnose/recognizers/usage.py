@@ -34,7 +34,7 @@ USAGE: tuple[Recognizer, ...] = (
             "|invalid int value|invalid float value|one of the arguments|ambiguous option|missing option"
             "|missing argument|missing parameter|missing command|unexpected extra argument|flags parsing error"
             "|unsupported nproc_per_node|expected, but not set"
-            "|unknown command line flag|could not consume arg|unexpected argument '"
+            "|unknown command line flag|could not consume arg|unexpected argument '|not expected: "
         ),
         (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
@@ -46,7 +46,7 @@ USAGE: tuple[Recognizer, ...] = (
             r"|flags parsing error:|unknown command line flag"
             r"|\bmissing (?:option|argument|parameter|command)(?: ['\"]|\.)|unexpected extra arguments? \("
             r"|unsupported nproc_per_node value: |\benvironment variable \w{1,60} expected, but not set\b"
-            r"|could not consume arg|unexpected argument '-"
+            r"|could not consume arg|unexpected argument '-|^the following arguments? (?:was|were) not expected: "
         ),
     ),
     Recognizer(

@@ -30,12 +30,32 @@ WORKFLOWS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "a task of Nextflow ended without a status",
+        CauseClass.INTERRUPTED,
+        Weight.REASON,
+        words("terminated for an unknown reason"),
+        r"\bProcess `.{1,300}` terminated for an unknown reason\b",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        any_level=True,
+    ),
+    Recognizer(
+        "Cromwell reports that a workflow failed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words("failed (during "),
+        r"\bWorkflow \S{3,40} failed \(during \w{1,40}\): \S",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        any_level=True,
+    ),
+    Recognizer(
         "a rule of Snakemake failed",
         CauseClass.SCRIPT_ERROR,
         Weight.CASCADE,
         words("error in rule |error in checkpoint |error in group |exception in rule |exception in checkpoint "),
         (
-            r"^Error in (?:rule|checkpoint|group) \S{1,200}:$"
+            r"^Error in (?:rule|checkpoint|group) \S{1,200}?(?:, jobid: \d{1,9}|:)$"
             r"|^(?:Rule|CalledProcess)\w{0,20}Exception in (?:rule|checkpoint) "
         ),
         Confidence.LOW,

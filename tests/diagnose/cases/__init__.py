@@ -16,6 +16,7 @@ from tests.diagnose.cases.host_memory import HOST_MEMORY
 from tests.diagnose.cases.interruptions import INTERRUPTIONS
 from tests.diagnose.cases.joined_lines import JOINED_LINES
 from tests.diagnose.cases.logged_exceptions import LOGGED_EXCEPTIONS
+from tests.diagnose.cases.mpi import MPI
 from tests.diagnose.cases.network import NETWORK
 from tests.diagnose.cases.not_failures import NOT_FAILURES
 from tests.diagnose.cases.overcome import OVERCOME
@@ -42,6 +43,7 @@ CASES = (
     *COMPILES,
     *RUNTIME,
     *COLLECTIVES,
+    *MPI,
     *HOST_MEMORY,
     *NETWORK,
     *INTERRUPTIONS,

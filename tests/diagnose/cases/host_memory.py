@@ -381,4 +381,12 @@ build_1    | [1:0x7fa9d36693b0]  1605430 ms: Mark-sweep 981.7 (1058.0) -> 968.6 
 app_build_1 exited with code 139
 """,
     ),
+    Case(
+        "a limit of PBS",
+        "host_oom",
+        """
+step 44
+>>>=>> PBS: job killed: mem job total 12582912 kb exceeded limit 8388608 kb
+""",
+    ),
 )

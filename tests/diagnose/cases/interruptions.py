@@ -334,4 +334,30 @@ Job state: FAILED
 >>>Reason: Job attempt duration exceeded timeout
 """,
     ),
+    Case(
+        "a program that was interrupted, and what its scheduler says of that",
+        "interrupted",
+        """
+  File "/tea/steep.py", line 95, in update
+    return F.linear(leaf, cup)
+KeyboardInterrupt
+Terminated
+
+# LSBATCH: User input
+python steep.py
+------------------------------------------------------------
+
+>>>TERM_OWNER: job killed by owner.
+Exited with exit code 143.
+""",
+    ),
+    Case(
+        "a TPU that was taken away",
+        "interrupted",
+        """
+INFO:tensorflow:global_step/sec: 2.20221
+INFO:tensorflow:Dequeue next (100) batch(es) of data from outfeed.
+>>>INFO:tensorflow:ShutdownHook: lame workers found: HeartbeatManager(/job:worker/replica:0/task:0/device:CPU:0)
+""",
+    ),
 )

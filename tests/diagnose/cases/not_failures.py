@@ -706,4 +706,50 @@ loading the model
 building without it
 """,
     ),
+    Case(
+        "a logger of metrics that lost its connection, and its thread",
+        "",
+        """
+Epoch 5: 03/04/2026 07:49:46
+wandb: Network error (ReadTimeout), entering retry loop. See wandb/debug-internal.log for full traceback.
+tea - 16/16 (0m 3s)           | leaf = 0.000     | cup = -0.125
+Exception in thread Thread-5:      | leaf = 0.000     | cup = -0.086
+Traceback (most recent call last):
+  File "/tea/threading.py", line 932, in _bootstrap_inner
+    self.run()
+""",
+    ),
+    Case(
+        "a server that was asked to end, and reports that its engine has",
+        "",
+        """
+(EngineCore pid=23397) INFO 08-01 21:34:51 [core.py:1214] [shutdown] EngineCore: trigger received signal=SIGTERM
+(APIServer pid=23283) INFO 08-01 21:34:51 [launcher.py:100] [shutdown] API server: shutdown triggered
+(APIServer pid=23283) ERROR 08-01 21:34:51 [async_llm.py:704] AsyncLLM output_handler failed.
+(APIServer pid=23283) ERROR 08-01 21:34:51 [async_llm.py:704] Traceback (most recent call last):
+(APIServer pid=23283) ERROR 08-01 21:34:51 [async_llm.py:704]   File "/tea/async_llm.py", line 660, in output_handler
+(APIServer pid=23283) ERROR 08-01 21:34:51 [async_llm.py:704]     raise self._format_exception(outputs) from None
+(APIServer pid=23283) ERROR 08-01 21:34:51 [async_llm.py:704] vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.
+(APIServer pid=23283) INFO:     Application shutdown complete.
+""",
+    ),
+    Case(
+        "a checkpoint without the arguments of its run",
+        "",
+        """
+ loading release checkpoint from /tea/ckpt
+could not find arguments in the checkpoint ...
+ checkpoint version 0
+  successfully loaded checkpoint from /tea/ckpt at iteration 0
+""",
+    ),
+    Case(
+        "a shell's start-up that does without something",
+        "",
+        """
+/etc/profile.d/01-tea.sh: line 2: /usr/bin/tea-check: No such file or directory
+/etc/hooks.d/50-tea.sh: line 39: [: 1(x2): integer expression expected
+steeping
+""",
+    ),
 )

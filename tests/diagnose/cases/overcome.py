@@ -491,4 +491,14 @@ job 7 of 40 has ended
 """,
         recovered=True,
     ),
+    Case(
+        "a job that submitit queues again",
+        "",
+        """
+submitit WARNING (2026-03-04 04:18:45,881) - Caught signal SIGHUP on tea-n1: this job is preempted.
+submitit INFO (2026-03-04 04:18:45,912) - Requeued job 4711 (3 remaining timeouts)
+submitit INFO (2026-03-04 04:18:45,913) - Exiting gracefully after preemption/timeout.
+submitit INFO (2026-03-04 04:21:41,214) - Starting with JobEnvironment(job_id=4711, hostname=tea-n1)
+""",
+    ),
 )

@@ -1028,4 +1028,21 @@ thread panicked while processing panic. aborting.
 error: process didn't exit successfully: `target\\train.exe` (exit code: 0xc0000409, STATUS_STACK_BUFFER_OVERRUN)
 """,
     ),
+    Case(
+        "a loss that is no number, told by Ignite",
+        "script_error",
+        """
+>>>2026-03-04 01:25:03,792 ignite.handlers.terminate_on_nan.TerminateOnNan WARNING: TerminateOnNan: Output '{'leaf': nan}' contains NaN or Inf. Stop training
+State:
+	iteration: 1878924
+""",
+    ),
+    Case(
+        "a verdict in capitals",
+        "script_error",
+        """
+  'the kettle is'                 ids=ok
+STAGE C.1 STEEPING: >>>FAIL
+""",
+    ),
 )

@@ -572,8 +572,8 @@ starting the benchmark...
         "script_error",
         """
 -- Looking for floor - not found
->>>CMake Error at third/CMakeLists.txt:50 (add_subdirectory):
-  add_subdirectory given source "rows" which is not an existing directory.
+CMake Error at third/CMakeLists.txt:50 (add_subdirectory):
+>>>  add_subdirectory given source "rows" which is not an existing directory.
 CMake Error at third/CMakeLists.txt:51 (add_subdirectory):
   add_subdirectory given source "columns" which is not an existing directory.
 -- Configuring incomplete, errors occurred!
@@ -730,6 +730,56 @@ ERROR: the request failed: {
 >>>    "message": "This key opens no mesh"
   }
 }
+""",
+    ),
+    Case(
+        "mamba's logger",
+        "script_error",
+        """
+CreateCondaEnvironmentException:
+Could not create conda environment from /tea/envs/leaf.yaml:
+Output:
+>>>error    libmamba Non-conda folder exists at prefix
+critical libmamba Aborting.
+""",
+    ),
+    Case(
+        "CMake in the summary of a build of an image",
+        "script_error",
+        """
+ => ERROR [builder 7/7] RUN cmake -DTEA=off && make                                            0.3s
+------
+ > [builder 7/7] RUN cmake -DTEA=off && make:
+0.263 CMake Warning:
+0.263   No source or binary directory provided.
+0.263
+>>>0.263 CMake Error: The source directory "/tea" does not appear to contain CMakeLists.txt.
+0.263 Specify --help for usage, or press the help button on the CMake GUI.
+""",
+    ),
+    Case(
+        "a script of a container that a shell's start-up did not stop",
+        "script_error",
+        """
+1: slurmstepd: error: pyxis: container start failed with error code: 1
+1: slurmstepd: error: pyxis: printing contents of log file ...
+1: slurmstepd: error: pyxis:     /etc/hooks.d/50-tea.sh: line 39: [: 1(x2): integer expression expected
+1: slurmstepd: error: pyxis:     /etc/profile.d/01-tea.sh: line 2: /usr/bin/tea-check: No such file or directory
+>>>1: slurmstepd: error: pyxis:     /etc/rc: line 4: cd: /tea: No such file or directory
+1: slurmstepd: error: pyxis: couldn't start container
+srun: error: tea-n1: task 1: Exited with exit code 1
+""",
+    ),
+    Case(
+        "a folder that a build of an image does not have",
+        "script_error",
+        """
+ => ERROR [12/12] RUN cd /tea/lib && ln -s leaf cup                                        0.1s
+------
+ > [12/12] RUN cd /tea/lib && ln -s leaf cup:
+>>>0.116 /bin/sh: 1: cd: can't cd to /tea/lib
+------
+ERROR: failed to solve: process "/bin/sh -c cd /tea/lib && ln -s leaf cup" did not complete successfully: exit code: 2
 """,
     ),
 )

@@ -390,4 +390,17 @@ loading the modules
 source: usage: source filename [arguments]
 """,
     ),
+    Case(
+        "an option that mamba does not have, told by Snakemake",
+        "bad_usage",
+        """
+CreateCondaEnvironmentException:
+Could not create conda environment from /tea/envs/leaf.yaml:
+Command:
+mamba env create --quiet --no-tea --file "/tea/leaf.yaml"
+Output:
+>>>The following argument was not expected: --no-tea
+Run with --help for more information.
+""",
+    ),
 )

@@ -389,4 +389,35 @@ failed assumedly after job because:
 >>>03/04/2026 05:06:07 [500:12]: execvlp(/opt/kettle, "/opt/kettle") failed: No such file or directory
 """,
     ),
+    Case(
+        "a task of Nextflow that left no status",
+        "interrupted",
+        """
+Mar-04 02:10:36.903 [Task monitor] DEBUG n.processor.TaskPollingMonitor - tasks to be completed: 1
+Mar-04 02:11:17.868 [Task monitor] DEBUG nextflow.processor.TaskProcessor - Handling unexpected condition for
+  task: name=steep (leaf); work-dir=s3://tea/scratch/8d
+>>>  error [nextflow.exception.ProcessFailedException]: Process `steep (leaf)` terminated for an unknown reason -- Likely it has been terminated by the external system
+""",
+    ),
+    Case(
+        "Cromwell, which tells a failure at level info",
+        "script_error",
+        """
+[2026-03-04 16:18:55,62] [info] AwsBatchAsyncBackendJobExecutionActor [0a1btea.leaf:NA:1]: Status change from Initializing to Running
+>>>[2026-03-04 16:20:42,96] [info] WorkflowManagerActor: Workflow 0a1b failed (during ExecutingWorkflowState): java.io.IOException: [Attempted 1 time(s)]
+""",
+    ),
+    Case(
+        "a command that Snakemake quotes below its own headings",
+        "script_error",
+        """
+2026-03-04 16:03:06 [ERROR] RuleException:
+CalledProcessError in file "/tea/rules/leaf.smk", line 186:
+>>>Command 'set -euo pipefail;  python /tea/steep.py' returned non-zero exit status 1.
+2026-03-04 16:03:06 [ERROR] Error in rule steep, jobid: 1
+2026-03-04 16:03:06 [ERROR] WorkflowError:
+At least one job did not complete successfully.
+2026-03-04 16:03:06 [ERROR] Steeping run has failed.
+""",
+    ),
 )

@@ -1,0 +1,58 @@
+"""Follows stacks of errors, those of MPICH and HDF5: each line says what led to the one above, so the last one with
+words is the reason."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.findings import Finding, move
+from neuron_top.diagnose.recognizers import Doubt, Weight
+from neuron_top.diagnose.statement import Process, Statement
+from neuron_top.late_pattern import late_pattern
+
+_HEADING = late_pattern(r".{1,400}, error stack:$|HDF5-DIAG: Error detected in .{1,80}:$")
+_LINE = late_pattern(
+    r"\w{1,80}\(\d{1,5}\)\.{0,80}:(?P<mpich>.*)|#\d{3}: \S{1,300} line \d{1,6} in \w{1,80}\(\): (?P<hdf5>.*)"
+)
+_WITHOUT_REASON = late_pattern(r"\(unknown\)\(\): |(?:major|minor): ")
+"""Lines of a stack that say nothing of why."""
+_MOST_LINES = 64
+
+
+def heads_stack(text: str) -> bool:
+    """Whether a stack of errors stands below this line."""
+    return _HEADING.match(text) is not None
+
+
+class ErrorStacks:
+    """Keeps the one stack that is open."""
+
+    def __init__(self) -> None:
+        self._finding: Finding | None = None
+        self._process: Process = (None, None, "")
+        self._left = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether the next line may belong to a stack."""
+        return self._finding is not None
+
+    def expect(self, finding: Finding, statement: Statement) -> None:
+        """Follow the stack below this heading."""
+        self._finding, self._process, self._left = finding, statement.process, _MOST_LINES
+
+    def read(self, statement: Statement) -> tuple[bool, Finding | None]:
+        """Whether a line belongs to the stack, and the finding if it now stands in this line."""
+        finding = self._finding
+        if finding is None or statement.process != self._process:
+            return False, None
+        self._left -= 1
+        line = _LINE.match(statement.text)
+        is_part = line is not None or _WITHOUT_REASON.match(statement.text) is not None
+        if not is_part or self._left <= 0:
+            self._finding = None
+            return False, None
+        if line is None or not (line["mpich"] or line["hdf5"] or "").strip():
+            return True, None
+        move(finding, statement)
+        if finding.weight is Weight.CASCADE:
+            finding.verdict = finding.verdict._replace(weight=Weight.MESSAGE, doubt=Doubt.MUCH)
+        return True, finding
