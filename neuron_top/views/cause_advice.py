@@ -99,6 +99,8 @@ OF_ROWS: dict[str, str] = {
     "over more cores; the table in the log shows what fills it",
     "device memory without a place": "Device memory is full: fewer or smaller programs per core (buckets, batch, "
     "sequence), or more cores",
+    "an operation of TensorFlow got no memory": "The device's memory is full: a smaller batch, or let TensorFlow take "
+    "memory as it needs it (TF_FORCE_GPU_ALLOW_GROWTH=true) where others share the device",
     "KV cache too small": "One request of full length does not fit the cache of keys and values: a shorter length "
     "(max_model_len), more of the memory for the cache, or the model over more devices",
     "an accelerator's memory": "The device's memory is full, or another process holds it: a smaller batch or "

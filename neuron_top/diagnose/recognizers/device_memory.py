@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import Doubt, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 DEVICE_MEMORY: tuple[Recognizer, ...] = (
@@ -36,6 +36,17 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             r"|Not enough space to allocate \d|Not enough memory(?:\. Please try to increase| to handle \d)"
         ),
         Confidence.MEDIUM,
+    ),
+    # At level W, as all operations of TensorFlow that fail; Python raises the error, unless the log ends before.
+    Recognizer(
+        "an operation of TensorFlow got no memory",
+        CauseClass.RUNTIME_OOM,
+        Weight.STATEMENT,
+        words("op_requires failed at "),
+        r"\bOP_REQUIRES failed at \S{1,200} ?: (?i:resource[ _]exhausted): OOM\b",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.MUCH,
     ),
     Recognizer(
         "KV cache too small",

@@ -267,4 +267,13 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "memory that an operation of TensorFlow did not get, in a log that ends there",
+        "runtime_oom",
+        """
+Epoch 1/40
+2026-03-04 08:59:59.988221: W tensorflow/core/common_runtime/bfc_allocator.cc:424] ****xxxx
+>>>2026-03-04 08:59:59.988498: W tensorflow/core/framework/op_kernel.cc:1431] OP_REQUIRES failed at tea_op.cc:573 : Resource exhausted: OOM when allocating tensor with shape[9,6] on GPU:0
+""",
+    ),
 )
