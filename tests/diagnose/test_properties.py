@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import random
 import re
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import neuron_top.diagnose
 from neuron_top.diagnose import Cause, Diagnosis
 from neuron_top.diagnose.advice import TORN_TRACEBACK
 from neuron_top.diagnose.diagnoser import Diagnoser
@@ -130,3 +133,20 @@ def test_what_the_runtime_prints_for_its_support_is_a_failure_only_where_it_says
     assert not diagnose(f"{header}Duplicate entry key: 77{end}".encode(), "log:x").causes
     (cause,) = diagnose(f"{header}Duplicate entry key: 77\n{header}Failure: no room{end}".encode(), "log:x").causes
     assert (cause.line, cause.text) == (2, "Failure: no room")
+
+
+_ANY_WORD_THEN_ANYTHING = re.compile(r"(?:\\[wS]|\[[^\]]{1,20}\])[*+]\??(?:\.|\(\?[a-z:!=]{1,4}\.)[*+{]")
+"""A run of any length, and then any characters: a search tries each end of the run from each of its beginnings."""
+
+
+def test_no_pattern_follows_a_run_of_any_length_by_any_characters() -> None:
+    """Somebody else wrote the log: a line in which one word repeats must not cost seconds. One such pattern took ten
+    for a line of 6,000 characters."""
+    patterns = {row.name: row.pattern for row in (*ROWS, *DEATHS, *CASCADES)}
+    for module in pkgutil.walk_packages(neuron_top.diagnose.__path__, "neuron_top.diagnose."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if hasattr(value, "fullmatch") and isinstance(getattr(value, "pattern", None), str):
+                patterns[f"{module.name}.{name}"] = value.pattern
+    assert len(patterns) > 300
+    assert _ANY_WORD_THEN_ANYTHING.search(r"nrt_load\w*.{0,80}fail")
+    assert [name for name, text in patterns.items() if _ANY_WORD_THEN_ANYTHING.search(text)] == []

@@ -179,7 +179,7 @@ COMPILER: tuple[Recognizer, ...] = (
         Weight.REASON,
         words("ncc_extp|too many instructions|instruction limit|instruction count|instruction-limit"),
         (
-            r"\bNCC_EXTP\d{3}\b|[Tt]oo many instructions|exceed\w*.{0,60}instruction (?:limit|count)"
+            r"\bNCC_EXTP\d{3}\b|[Tt]oo many instructions|exceed.{0,70}instruction (?:limit|count)"
             r"|instruction (?:limit|count).{0,60}exceed"
         ),
     ),

@@ -128,7 +128,7 @@ EXECUTION: tuple[Recognizer, ...] = (
         ),
         (
             r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute (?:the )?model"
-            r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load|tensor)\w*.{0,80}(?i:fail"
+            r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load|tensor).{0,100}(?i:fail"
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
             r"|status_code=[1-9]|\bnrt status code [1-9]|\bstatus=[1-9]\d{0,3},? (?:error )?message="
             r"|(?i:failed to (?:load (?:the )?(?:neff|nn|subgraph)|stage graph)\b|neff is invalid|invalid neff\b)"

@@ -94,8 +94,8 @@ RUNTIME_START: tuple[Recognizer, ...] = (
             r"|PJRT_Client_Create: |(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
             r"|Is neuron-rtd running|"
             r"\binit failed: NRT_"
-            r"|NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)|(?i:fail\w*|error|unable"
-            r"|could not).{0,60}nrt_init"
+            r"|NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)"
+            r"|(?i:fail|error|unable|could not).{0,70}nrt_init"
             r"|(?i:neuron runtime.{0,40}(?:could not|failed|cannot) .{0,20}initiali[sz]ed?)|NRT_UNINITIALIZED"
             r"|(?i:failed to initialize (?:the )?(?:neuron|devices|nrt|runtime))|tdrv_init\w* failed"
         ),
