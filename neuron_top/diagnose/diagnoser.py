@@ -25,7 +25,7 @@ from neuron_top.diagnose.advice import CodedDiagnosis
 from neuron_top.diagnose.failed_graphs import COMPILE_STARTS
 from neuron_top.diagnose.failure_reader import FailureReader
 from neuron_top.diagnose.findings import Finding, Findings
-from neuron_top.diagnose.log_place import LogPlace
+from neuron_top.diagnose.log_place import LogPlace, common_indent, shows_indent
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.escapes import strip_ansi
 from neuron_top.late_pattern import late_pattern
@@ -82,6 +82,8 @@ class Diagnoser:
         """What came first, until it shows whether the log is in UTF-16."""
         self._wide: wide.WideLines | None = None
         self._buffer = LineSplitter()
+        self._beginning = b""
+        """The first lines, unread as long as they are too few to show by how much all are indented."""
         self._place = LogPlace()
         self._failures = FailureReader(self._place)
         self._shapes: dict[bytes, Finding | None] = {}
@@ -100,7 +102,13 @@ class Diagnoser:
             self._wide_lines(self._wide.take(data))
             return
         for start in range(0, len(data), _WINDOW):
-            self._block(self._buffer.take(data[start : start + _WINDOW]))
+            block = self._buffer.take(data[start : start + _WINDOW])
+            if self._place.indent is not None:
+                self._block(block)
+                continue
+            self._beginning += block
+            if shows_indent(self._beginning):
+                self._read_beginning()
 
     def flush(self) -> None:
         """The end of the log: its last line may have no line end."""
@@ -108,7 +116,8 @@ class Diagnoser:
             self.feed(self._decide())
         if self._wide is not None:
             self._wide_lines(self._wide.rest())
-        self._block(self._buffer.rest())
+        self._beginning += self._buffer.rest()
+        self._read_beginning()
         self._place.end_of_log()
         self._failures.end()
 
@@ -122,6 +131,11 @@ class Diagnoser:
         A failed compile whose message is still open counts; a traceback whose exception has not come does not. Reading
         goes on unaffected.
         """
+        if self._beginning:
+            shorter = Diagnoser(self.source)
+            shorter._beginning = self._beginning
+            shorter._read_beginning()
+            return shorter.so_far(exit_code)
         return self._diagnosis(self._failures.so_far(), exit_code)
 
     def _diagnosis(self, findings: Findings, exit_code: int | None, *, is_torn: bool = False) -> CodedDiagnosis:
@@ -158,9 +172,18 @@ class Diagnoser:
         self._place.is_wide = self._wide is not None
         return head
 
+    def _read_beginning(self) -> None:
+        """Read what was kept back; from now on it is known by how much the log is indented."""
+        block, self._beginning = self._beginning, b""
+        if block and self._place.indent is None:
+            self._place.indent = common_indent(block)
+        self._block(block)
+
     def _wide_lines(self, lines: list[tuple[bytes, int]]) -> None:
         for line, offset in lines:
             self._place.offset = offset
+            if self._place.indent is None:
+                self._place.indent = common_indent(line)
             self._block(line)
 
     def _block(self, block: bytes) -> None:

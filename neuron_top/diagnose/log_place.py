@@ -17,6 +17,9 @@ _RECOGNIZABLE = 60
 """Characters by which a statement is found in its line, in which a progress bar may come first."""
 _QUOTE = late_pattern(rb"^> ?", re.MULTILINE)
 _PLAIN = late_pattern(rb"^(?=[^> \t\r\n])", re.MULTILINE)
+_LINES_OF_BEGINNING = 60
+_BYTES_OF_BEGINNING = 8192
+"""Of a log: what shows by how much all of it is indented."""
 
 
 class LogPlace:
@@ -38,8 +41,8 @@ class LogPlace:
         self._signs: tuple[list[int], list[int]] | None = None
         """Where steps and compiles stand in the block; None until they are needed."""
         self._surroundings = Surroundings()
-        self._indent: int | None = None
-        """By how much the whole log is indented, as web pages and test runners do; None before the first block."""
+        self.indent: int | None = None
+        """By how much the whole log is indented, as web pages and test runners do; None until that shows."""
         self._quoted_until: int | None = None
         """Where the first line begins that is not quoted with `>`; None: none has come."""
 
@@ -51,8 +54,6 @@ class LogPlace:
     def begin(self, block: bytes) -> None:
         """Go to the next block."""
         self.block, self._position, self._signs = block, 0, None
-        if self._indent is None:
-            self._indent = _common_indent(_QUOTE.sub(b"", block))
         if self._quoted_until is None and (plain := _PLAIN.search(block)) is not None:
             self._quoted_until = self.offset + plain.start()
         self._surroundings.begin(block, self.lines + 1)
@@ -84,13 +85,13 @@ class LogPlace:
 
     def statements_in(self, raw: bytes, line: int) -> list[Statement]:
         """What was printed in the line being read."""
-        return list(statements(raw, line, self.offset + self._position, self._indent or 0))
+        return list(statements(raw, line, self.offset + self._position, self.indent or 0))
 
     def statement_above(self, line: int) -> Statement | None:
         """The first thing that was printed in the line above this one, which is being read."""
         before = self.block[max(0, self._position - LINE_LIMIT) : self._position] or self.tail[-LINE_LIMIT:]
         raw = before.removesuffix(b"\n").rpartition(b"\n")[2]
-        return next(statements(raw, line - 1, 0, self._indent or 0), None)
+        return next(statements(raw, line - 1, 0, self.indent or 0), None)
 
     def keep_around(self, finding: Finding) -> None:
         """Keep the lines around a new finding; in a log in UTF-16, only those of the block."""
@@ -126,6 +127,13 @@ class LogPlace:
         return self._signs
 
 
-def _common_indent(block: bytes) -> int:
-    lines = [line for line in block[:8192].split(b"\n")[:60] if line.strip()]
+def shows_indent(block: bytes) -> bool:
+    """Whether a log's first lines are as many as its indentation is taken from: whatever follows does not change it."""
+    return block.count(b"\n") >= _LINES_OF_BEGINNING or len(_QUOTE.sub(b"", block)) >= _BYTES_OF_BEGINNING
+
+
+def common_indent(block: bytes) -> int:
+    """The smallest indentation of a log's first lines, quoted or not."""
+    text = _QUOTE.sub(b"", block)[:_BYTES_OF_BEGINNING]
+    lines = [line for line in text.split(b"\n")[:_LINES_OF_BEGINNING] if line.strip()]
     return min((len(line) - len(line.lstrip()) for line in lines), default=0)

@@ -150,3 +150,13 @@ def test_no_pattern_follows_a_run_of_any_length_by_any_characters() -> None:
     assert len(patterns) > 300
     assert _ANY_WORD_THEN_ANYTHING.search(r"nrt_load\w*.{0,80}fail")
     assert [name for name, text in patterns.items() if _ANY_WORD_THEN_ANYTHING.search(text)] == []
+
+
+def test_a_first_line_that_is_indented_alone_means_the_same_in_any_portions() -> None:
+    log = b"   signal 11\n" + b"step\n" * 70
+    live = AdvisedDiagnoser("log:x")
+    for line in log.splitlines(keepends=True)[:30]:
+        live.feed(line)
+    assert live.so_far() == diagnose(b"   signal 11\n" + b"step\n" * 29, "log:x")
+    assert in_portions(log, [1]) == in_portions(log, [13, 400]) == diagnose(log, "log:x")
+    assert in_portions(log[:40], [1]) == diagnose(log[:40], "log:x")

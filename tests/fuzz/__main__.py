@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-NAMES = ("logs", "neff", "hlo", "telemetry", "cache")
+NAMES = ("logs", "diagnosis", "neff", "hlo", "telemetry", "cache")
 """Targets, see `targets`; not imported here, since atheris instruments only what is imported after it."""
 
 if TYPE_CHECKING:
@@ -95,7 +95,9 @@ def _guided(name: str, counts: Counts, corpus: str) -> None:
 
     from tests.fuzz.targets import named
 
-    with atheris.instrument_imports(include=["neuron_top.parsers", "neuron_top.events", "neuron_top.runtime"]):
+    with atheris.instrument_imports(
+        include=["neuron_top.parsers", "neuron_top.events", "neuron_top.diagnose", "neuron_top.telemetry"]
+    ):
         target = named(name)
         target.check(b"")  # loads what is fuzzed, instrumented
 
@@ -105,7 +107,7 @@ def _guided(name: str, counts: Counts, corpus: str) -> None:
         to_ascii = data[1:] if plain else data[1:3] + b"".join(_word(byte, target.words) for byte in data[3:])
         one(to_ascii, target, counts)
 
-    options = ["-max_len=4096", "-timeout=20", f"-max_total_time={int(counts.end - counts.began)}"]
+    options = ["-max_len=4096", "-len_control=0", "-timeout=20", f"-max_total_time={int(counts.end - counts.began)}"]
     atheris.Setup([sys.argv[0], *options, *([corpus] if corpus else [])], read)
     atheris.Fuzz()
 

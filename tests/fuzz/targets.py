@@ -29,6 +29,27 @@ def _logs(data: bytes) -> None:
     invariants.check(data, [1 + byte for byte in data[:7]] or [1])
 
 
+def _diagnosis(data: bytes) -> None:
+    """The first bytes say in which portions the rest is fed."""
+    from neuron_top.diagnose import Diagnosis
+    from neuron_top.ingest.advised import AdvisedDiagnoser, diagnose
+
+    sizes, log = [1 + byte for byte in data[:4]] or [1], data[4:]
+    whole = diagnose(log, "log:fuzz")
+    portions, position, index = AdvisedDiagnoser("log:fuzz"), 0, 0
+    while position < len(log):
+        size = sizes[index % len(sizes)]
+        portions.feed(log[position : position + size])
+        if index % 8 == 0:
+            invariants.printable(msgspec.to_builtins(portions.so_far()))
+        position, index = position + size, index + 1
+    portions.flush()
+    assert portions.diagnosis() == whole
+    invariants.printable(msgspec.to_builtins(whole))
+    assert not (whole.failed and whole.recovered)
+    assert msgspec.json.decode(msgspec.json.encode(whole), type=Diagnosis) == whole
+
+
 def _neff(data: bytes) -> None:
     """The first byte says what surrounds the rest, so that a fuzzer gets behind the header and the compression."""
     from neuron_top.parsers.neff import read_header
@@ -131,10 +152,19 @@ def _log_words() -> tuple[bytes, ...]:
     return (*KEYWORDS, *WORDS)
 
 
+def _diagnosis_words() -> tuple[bytes, ...]:
+    """Lines of the cases of the diagnosis, which hold the words of its table in sentences."""
+    from tests.diagnose.cases import CASES
+
+    lines = (line for case in CASES for line in case.log.splitlines(keepends=True))
+    return tuple(dict.fromkeys(line for line in lines if line.strip()))
+
+
 def named(name: str) -> Target:
     """The target of that name. Imports what is fuzzed, so that instrumentation can come before."""
     return {
         "logs": lambda: Target(_logs, _log_words(), ("neuron_top.parsers", "neuron_top.events")),
+        "diagnosis": lambda: Target(_diagnosis, _diagnosis_words(), ("neuron_top.diagnose", "neuron_top.parsers")),
         "neff": lambda: Target(
             _neff,
             (
