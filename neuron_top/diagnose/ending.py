@@ -28,7 +28,7 @@ _SUCCESS = late_pattern(
 )
 """What programs print at the end when all went well."""
 _SCRIPTS = late_pattern(
-    r"(?i)^\W*(?:(?:the|this|your|my|test|slurm|pbs|batch) ){0,2}job(?: \S{1,40})? (?:is |was |has )?"
+    r"(?i)^\W*(?:(?:the|this|your|my|test|slurm|pbs|batch|[\w.-]{1,60}) ){0,2}job(?: \S{1,40})? (?:is |was |has )?"
     r"(?:complete|completed|finished|done)\b(?!.{0,80}success)"
 )
 """What batch scripts print last, whether their programs did well or not."""

@@ -15,6 +15,8 @@ _LINE = late_pattern(
 _WITHOUT_REASON = late_pattern(r"\(unknown\)\(\): |(?:major|minor): ")
 """Lines of a stack that say nothing of why."""
 _MOST_LINES = 64
+_OTHERS_BETWEEN = 1
+"""Lines between two of a stack: a terminal has broken a long one."""
 
 
 def heads_stack(text: str) -> bool:
@@ -28,7 +30,7 @@ class ErrorStacks:
     def __init__(self) -> None:
         self._finding: Finding | None = None
         self._process: Process = (None, None, "")
-        self._left = 0
+        self._left = self._others = 0
 
     @property
     def open(self) -> bool:
@@ -37,7 +39,8 @@ class ErrorStacks:
 
     def expect(self, finding: Finding, statement: Statement) -> None:
         """Follow the stack below this heading."""
-        self._finding, self._process, self._left = finding, statement.process, _MOST_LINES
+        self._finding, self._process = finding, statement.process
+        self._left, self._others = _MOST_LINES, 0
 
     def read(self, statement: Statement) -> tuple[bool, Finding | None]:
         """Whether a line belongs to the stack, and the finding if it now stands in this line."""
@@ -47,8 +50,10 @@ class ErrorStacks:
         self._left -= 1
         line = _LINE.match(statement.text)
         is_part = line is not None or _WITHOUT_REASON.match(statement.text) is not None
-        if not is_part or self._left <= 0:
+        self._others = 0 if is_part else self._others + 1
+        if self._others > _OTHERS_BETWEEN or self._left <= 0:
             self._finding = None
+        if not is_part:
             return False, None
         if line is None or not (line["mpich"] or line["hdf5"] or "").strip():
             return True, None

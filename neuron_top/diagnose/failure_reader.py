@@ -32,9 +32,13 @@ from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 
 _LINES_TO_ABORT = 2
 """Between an error line and the one which says that the program aborts because of it."""
+_CALLS_ABORT = late_pattern(r"\bMPI_ABORT was invoked\b|\bcalled MPI_Abort\(")
+_LINES_TO_MPI_ABORT = 20
+"""Between a program's message and the line in which MPI says that it ended all processes."""
 _LINES_OF_A_STACK = 200
 """Between a C++ exception and the banner of the compiler whose back end it ended."""
 
@@ -232,6 +236,17 @@ class FailureReader:
             if is_near and finding.verdict.row is None and finding.weight is Weight.MESSAGE:
                 finding.verdict = finding.verdict._replace(weight=Weight.STATEMENT)
 
+    def _ended_by(self, statement: Statement) -> None:
+        """Take away what is doubtful about the message shortly before a program that calls MPI_Abort: it is why."""
+        near = [
+            each
+            for each in self.findings.all
+            if each.weight is Weight.MESSAGE and 0 < statement.line - each.last_line <= _LINES_TO_MPI_ABORT
+        ]
+        if near:
+            reason = max(near, key=lambda each: each.last_line)
+            reason.verdict, reason.terminal = reason.verdict._replace(doubt=Doubt.NONE), True
+
     def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding | None:
         verdict = exceptions.exception(statement, raised, self.tracebacks.raised_in(statement))
         is_threads = exceptions.is_lost_connection(raised, verdict) and self.tracebacks.is_in_thread(statement)
@@ -297,6 +312,8 @@ class FailureReader:
         if statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK:  # aborts
             finding.terminal = True
             self._announced(statement)
+        if _CALLS_ABORT.search(statement.text):
+            self._ended_by(statement)
         if verdict.row is not None and verdict.row.name == recognizers.NCCL_WITHOUT_REASON:
             self._warned_by_nccl(statement)
         if verdict.row is not None and verdict.row.name == recognizers.TRIED_AGAIN:

@@ -135,6 +135,8 @@ _FAILED = late_pattern(
 _ROUTINE = late_pattern(r"(?i:error in (?:routine|subroutine|procedure)) +\w|-{3,} FATAL CALLED -{3,}$|what\(\):$")
 """How Fortran programs report where they stop, inside an indented box of characters, and the indented heading of a C++
 exception's words."""
+_REASON_BEFORE_LIST = late_pattern(r"\bfailed: \S+ \S.{0,1000}:$")
+"""A line that states a reason before a list that begins below it."""
 _HEADING_FAILED = late_pattern(r"(?:\S+\.(?:py|sh)|\w+(?:\.\w+)+) FAILED\s*$")
 """The heading of torchrun's report, which names the worker that ended below it."""
 _NCCL_FAILED = late_pattern(
@@ -298,7 +300,8 @@ def _by_level(statement: Statement) -> CauseVerdict | None:
 def _message(statement: Statement, cause_class: CauseClass) -> CauseVerdict:
     """What an unknown error line means; one that ends in a colon is only a heading."""
     advice = ERROR_LINE if cause_class is CauseClass.SCRIPT_ERROR else ""
-    if statement.text.endswith((":", " -", " - ")) or BARE_HEADING.match(statement.text):
+    is_heading = statement.text.endswith((":", " -", " - ")) and _REASON_BEFORE_LIST.search(statement.text) is None
+    if is_heading or BARE_HEADING.match(statement.text):
         return consequence(cause_class, advice)
     return CauseVerdict(cause_class, Weight.MESSAGE, advice, Confidence.LOW, doubt=Doubt.MUCH)
 

@@ -37,7 +37,9 @@ _HEADS_REASON = late_pattern(
 )
 """`Fatal error:`, `Error in routine read (1):`, `The following error occurred:`."""
 BARE_HEADING = late_pattern(
-    r"(?i)(?:(?:fatal|internal|unexpected|run-?time|critical|unknown) )?(?:error|exception): *$"
+    r"(?i)(?:(?:fatal|internal|unexpected|run-?time|critical|unknown|system i/o|file input/output"
+    r"|software inconsistency|parallel consistency) )?(?:error|exception): *$|(?:error|inconsistency) in user input: *$"
+    r"|\w{1,40}(?:Error|Exception) in file .{1,300}, line \d{1,7}:$"
     r"|what\(\):$|-{3,} FATAL CALLED -{3,}$|HDF5-DIAG: Error detected in .{1,80}:$"
     r"|(?:\[\d{1,6}\] )?--> FOAM FATAL (?:IO )?ERROR:(?: \(.{1,80}\))?$|\{?Error using \S{1,200}(?: \(line \d{1,7}\))?$"
 )

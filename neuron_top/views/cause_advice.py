@@ -358,6 +358,13 @@ OF_ROWS: dict[str, str] = {
     "whether too many connections begin at once (MaxStartups)",
     "Cromwell reports that a workflow failed": "A call of the workflow failed: read its own stderr, whose path stands "
     "below or in the call's folder",
+    "a program refuses an option": "This program does not know the option: another version of it, or another "
+    "program of the same name, comes first in PATH",
+    "a routine of linear algebra refuses an argument": "The program calls a routine with a wrong argument, or was "
+    "built against another interface of the library (32 or 64 bits)",
+    "Java's exception stands below": "Read Java's own exception, the lines below",
+    "YARN names the exception of an application": "The application itself raised the exception: its own log has the "
+    "stack (yarn logs -applicationId)",
     "mpirun refuses to run as root": "Run as another user; in a container that nobody else shares, --allow-run-as-root",
     "CP2K's box names the reason": "The program checks its input and stops: correct what the box names",
     "a calculation does not converge": "The calculation found no solution in its steps: start from a better guess, "

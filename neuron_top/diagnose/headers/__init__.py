@@ -45,6 +45,7 @@ _READERS = (
     tools.ansible,
     tools.cross,
     tools.nested,
+    tools.py4j,
     tools.petsc,
     tools.logrus,
     tools.logfmt,

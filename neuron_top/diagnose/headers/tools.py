@@ -40,6 +40,8 @@ CROSSES = ("✖", "✘", "❌")
 _CROSS = late_pattern(rf"\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
 """What interactive programs print before a failure instead of a level."""
 _PETSC = late_pattern(r"\[(?P<rank>\d{1,6})\]PETSC ERROR: ?")
+_PY4J = late_pattern(r": (?=(?:\w{1,60}\.){2,9}\w{1,80}(?:Exception|Error)\b)")
+"""How Py4J begins the line of Java's exception, below its own."""
 _NESTED = "nested task error: "
 """How Julia heads, indented, the exception of a task that ended the program."""
 _CLOUD_LOGGING = late_pattern(
@@ -133,6 +135,14 @@ def petsc(statement: Statement) -> bool:
     if found is None:
         return False
     statement.level, statement.rank = LogLevel.ERROR, int(found["rank"])
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def py4j(statement: Statement) -> bool:
+    found = _PY4J.match(statement.text)
+    if found is None:
+        return False
     statement.text = statement.text[found.end() :]
     return True
 

@@ -37,6 +37,15 @@ CASCADES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "Java's exception stands below",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("py4jjavaerror: "),
+        r"\bPy4JJavaError: An error occurred while calling \S",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "failure that another task states",
         CauseClass.RUNTIME_EXEC,
         Weight.CASCADE,
@@ -162,11 +171,12 @@ CASCADES: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words(
             "failed|died|crashed|error executing process >|: error processing|: error starting|: error stopping"
-            "|: error saving|: error restoring"
+            "|: error saving|: error restoring|build did not complete"
         ),
         (
             r"^(?:[\w.-]{1,60}: ){0,2}(?i:worker|rank|shard|task|replica|trial|process|node|actor|child|job)s? "
             r"\S{0,40} ?(?:has |have )?(?:failed|died|crashed)(?: to start| unexpectedly)?[.!]?$"
+            r"|^FAILED: Build did NOT complete successfully"
             r"|^(?:\w{1,20} )?(?i:run|workflow|pipeline|build) (?:has )?failed[.!]?$"
             r"|^(?:~ )?Error executing process > \S"
             r"|^(?:-- )?Trial (?:task failed for trial \S|\S{1,200}: Error (?:process|start|stopp|sav|restor)ing\b)"

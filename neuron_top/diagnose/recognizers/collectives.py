@@ -123,7 +123,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|buildglobalcomm"
             "|processgroup|process group|barrier|connectfullmesh|workers joined|fatal error in |error occurred in mpi_"
-            "|socket timeout|mca_btl_|to rendezvous|mpidi_|mpid_|mpir_|watchdog thread|mesh_service|mesh master"
+            "|socket timeout|mca_btl_|to rendezvous|mpidi_|mpid_|mpir_|pmpi_|watchdog thread|mesh_service|mesh master"
             "|no transport found"
         ),
         (

@@ -144,7 +144,10 @@ CONTAINERS: tuple[Recognizer, ...] = (
         CauseClass.TOOL_ERROR,
         Weight.STATEMENT,
         words("failed to calculate checksum|failed to compute cache key|failed to solve: |failed to read dockerfile"),
-        (r"^failed to (?:solve: (?!process )|calculate checksum of ref |compute cache key: |read dockerfile: )\S"),
+        (
+            r"^failed to (?:solve: (?!process |executor failed running )|calculate checksum of ref "
+            r"|compute cache key: |read dockerfile: )\S"
+        ),
         Confidence.MEDIUM,
     ),
     Recognizer(

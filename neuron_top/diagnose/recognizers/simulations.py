@@ -7,6 +7,17 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 SIMULATIONS: tuple[Recognizer, ...] = (
     Recognizer(
+        "a routine of linear algebra refuses an argument",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("pblas error '|blacs error '|on entry to |mkl error: "),
+        (
+            r"^(?:PBLAS|BLACS) ERROR '"
+            r"|\bOn entry to \w{1,20},? *parameter (?:number )?\W{0,3}\d{1,3} had an illegal value"
+            r"|^Intel MKL ERROR: \S"
+        ),
+    ),
+    Recognizer(
         "OpenMP's library reports an error",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
@@ -24,10 +35,13 @@ SIMULATIONS: tuple[Recognizer, ...] = (
         "a calculation does not converge",
         CauseClass.SCRIPT_ERROR,
         Weight.REASON,
-        words("convergence failure -- |scf not converged after|too many attempts made for this increment"),
+        words(
+            "convergence failure -- |scf not converged after|too many attempts made for this increment"
+            "|bend failed for angle|formbx had a problem"
+        ),
         (
             r"^Convergence failure -- run terminated|\bSCF NOT CONVERGED AFTER \d"
-            r"|\bTOO MANY ATTEMPTS MADE FOR THIS INCREMENT\b"
+            r"|\bTOO MANY ATTEMPTS MADE FOR THIS INCREMENT\b|^Bend failed for angle\b|^FormBX had a problem"
         ),
         Confidence.MEDIUM,
     ),

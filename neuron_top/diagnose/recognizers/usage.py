@@ -50,6 +50,15 @@ USAGE: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "a program refuses an option",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words(" option -- "),
+        r"^\S{1,200}: (?:illegal|invalid|unrecognized|unknown) option -- ['`]?\S",
+        Confidence.MEDIUM,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "a shell's command refuses an option",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,

@@ -40,6 +40,13 @@ WORKFLOWS: tuple[Recognizer, ...] = (
         any_level=True,
     ),
     Recognizer(
+        "YARN names the exception of an application",
+        CauseClass.SCRIPT_ERROR,
+        Weight.REASON,
+        words("user class threw exception: "),
+        r"^diagnostics: User class threw exception: \S",
+    ),
+    Recognizer(
         "Cromwell reports that a workflow failed",
         CauseClass.SCRIPT_ERROR,
         Weight.DEATH,

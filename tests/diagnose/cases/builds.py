@@ -356,4 +356,27 @@ ptxas /tmp/a.ptx, line 40; warning : Feature 'wide' is old
 step 1 loss 1
 """,
     ),
+    Case(
+        "Bazel, which states the reason before a list",
+        "script_error",
+        """
+[561 / 7,389] Executing genrule @local//leaf; 31s local ... (12 actions, 11 running)
+>>>ERROR: /tea/BUILD:177:13: Compiling leaf.cu.cc failed: undeclared inclusion(s) in rule '@tea//leaf':
+this rule is missing dependency declarations for the following files included by 'leaf.cu.cc':
+  '/opt/leaf/wrapper.h'
+Target //tea:wheel failed to build
+FAILED: Build did NOT complete successfully
+""",
+    ),
+    Case(
+        "a compiler that crashed in a build of an image",
+        "script_error",
+        """
+ > [4/4] RUN cd /tea &&     go build ./...:
+#8 2.527 go: downloading tea.org/x/leaf v0.0.0
+>>>#8 9.894 go tool compile: signal: segmentation fault (core dumped)
+------
+error: failed to solve: executor failed running [/bin/sh -c cd /tea && go build ./...]: exit code: 1
+""",
+    ),
 )

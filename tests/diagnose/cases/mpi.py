@@ -285,4 +285,56 @@ ORTE was unable to reliably start one or more daemons.
 This usually is caused by:
 """,
     ),
+    Case(
+        "GROMACS's heading, and a script that goes on after the program that failed",
+        "script_error",
+        """
+-------------------------------------------------------
+Program:     gmx solvate, version 2018.4
+Source file: src/leaf.cpp (line 224)
+
+System I/O error:
+>>>Library file 'leaf216.gro' not found in current dir nor in your GMXLIB path nor
+in the default directories.
+-------------------------------------------------------
+MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD
+with errorcode 1.
+"""
+        + 70 * "reading the next leaf\n"
+        + """gromacs_ex1 job finished at Wed Mar  4 13:05:09 GMT 2026
+""",
+    ),
+    Case(
+        "a stack of MPICH with a line that a terminal has broken",
+        "collective",
+        """
+aborting job:
+Fatal error in PMPI_Sendrecv: Other MPI error, error stack:
+PMPI_Sendrecv(249)........: MPI_Sendrecv(sbuf=0x1537d3200418, scount=128, MPI_DOUBLE, rbuf=0x1537d
+3200008, rcount=128, MPI_DOUBLE) failed
+MPID_Isend(584)...........:
+>>>MPIDI_OFI_send_normal(352): OFI tagged senddata failed (ofi_send.h:352:MPIDI_OFI_send_normal:Bad address)
+tea-n1: rank 4 exited with code 255
+""",
+    ),
+    Case(
+        "a routine of ScaLAPACK that refuses an argument",
+        "script_error",
+        """
+>>>PBLAS ERROR 'Illegal JY = 0, JY must be at least 1'
+from {0,0}, pnum=0, Contxt=1, in routine 'PDSWAP'.
+{0,0}, pnum=0, Contxt=1, killed other procs, exiting with error #-9.
+MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
+""",
+    ),
+    Case(
+        "coordinates that Gaussian cannot use",
+        "script_error",
+        """
+ Using GEDIIS/GDIIS optimizer.
+>>> Bend failed for angle    33 -    87 -    81
+ FormBX had a problem.
+ Error termination via Lnk1e in /tea/l103.exe at Wed Mar  4 12:58:22 2026.
+""",
+    ),
 )

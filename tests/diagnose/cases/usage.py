@@ -403,4 +403,14 @@ Output:
 Run with --help for more information.
 """,
     ),
+    Case(
+        "another program of the same name, which refuses an option",
+        "bad_usage",
+        """
+linking static-library libleaf.a
+>>>//tea/bin/x86_64-ar: illegal option -- n
+usage:  ar -d [-TLsv] archive file ...
+make: *** [libleaf.a] Error 1
+""",
+    ),
 )

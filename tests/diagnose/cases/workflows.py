@@ -420,4 +420,41 @@ At least one job did not complete successfully.
 2026-03-04 16:03:06 [ERROR] Steeping run has failed.
 """,
     ),
+    Case(
+        "Snakemake's heading of an error in a file",
+        "script_error",
+        """
+WorkflowError in file /tea/Snakefile, line 2:
+>>>Workflow defines configfile leaf.yaml but it is not present or accessible.
+  File "/tea/Snakefile", line 2, in <module>
+Exiting because a job execution failed. Look above for error message
+""",
+    ),
+    Case(
+        "YARN, which quotes the exception of an application",
+        "script_error",
+        """
+26/03/04 15:09:21 INFO Client: Application report for application_15_0010 (state: FINISHED)
+>>>         diagnostics: User class threw exception: org.tea.LeafException: Can't get the leaves
+         final status: FAILED
+Exception in thread "main" org.apache.spark.SparkException: Application application_15_0010 finished with failed status
+""",
+    ),
+    Case(
+        "the exception of Java that Py4J quotes, with its causes",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/tea/steep.py", line 36, in <module>
+    leaf.save(path)
+py4j.protocol.Py4JJavaError: An error occurred while calling o61.save.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 14.0 failed 1 times
+        at org.tea.Kettle.steep(Kettle.java:329)
+Caused by: org.tea.LeafException: unable to read next leaf
+        at org.tea.Kettle.next(Kettle.java:53)
+>>>Caused by: java.lang.UnsupportedOperationException: org.tea.Cup
+        at org.tea.Cup.add(Cup.java:105)
+        ... 11 more
+""",
+    ),
 )
