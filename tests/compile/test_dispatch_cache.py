@@ -146,6 +146,16 @@ def test_fingerprints_differ_with_autocast_gradient_mode_and_surroundings() -> N
     assert len(set(found)) == len(found)
 
 
+def test_fingerprints_differ_with_what_the_script_keeps_from_the_dispatcher() -> None:
+    """Below the kernels of autograd, nothing that is traced has a gradient."""
+    weight = torch.zeros(4, requires_grad=True)
+    found = {captured(torch.sin, weight)}
+    for guard in (torch._C._AutoDispatchBelowAutograd, torch._C._AutoDispatchBelowADInplaceOrView):
+        with guard():
+            found.add(captured(torch.sin, weight))
+    assert len(found) == 3
+
+
 def test_fingerprints_differ_with_the_type_that_autocast_would_have_inside_the_graph() -> None:
     def squared(x: Any) -> Any:
         with torch.autocast("cpu"):

@@ -46,7 +46,7 @@ from neuron_top.compile.wrapper.flags import is_switched_off
 from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 8"
+_FORMAT = "neuron-top dispatch 9"
 _LONGEST_NAME = 200
 _FIRST_POLL, _LONGEST_POLL = 0.05, 0.5
 
@@ -232,6 +232,8 @@ def _state_lines() -> Iterator[str]:
     for device in torch._C._autocast_supported_devices():  # a graph may switch it on, with the type that is set for it
         yield f"autocast {device} {torch.is_autocast_enabled(device)} {torch.get_autocast_dtype(device)}"
     yield f"autocast cache {torch.is_autocast_cache_enabled()}"
+    yield f"included {torch._C._dispatch_tls_local_include_set()}"  # guards of the script change what is dispatched to
+    yield f"excluded {torch._C._dispatch_tls_local_exclude_set()}"
     yield f"default {torch.get_default_device()} {torch.get_default_dtype()}"
 
 
