@@ -201,6 +201,24 @@ def test_a_function_of_the_script_under_the_name_of_pytorchs_is_always_traced() 
         captured(lambda a: twice_as_much(a) + 1, X)
 
 
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        torch.func.grad,
+        torch.no_grad(),
+        torch.autocast("cpu", dtype=torch.bfloat16),
+        lambda of: types.FunctionType(of.__code__, {**of.__globals__}, of.__name__, of.__defaults__),
+    ],
+    ids=["gradient", "mode", "autocast", "copy"],
+)
+def test_a_function_that_pytorch_makes_of_its_own_is_not_taken_for_that_one(wrapper: Callable[..., Any]) -> None:
+    """Its code is PyTorch's, too, and it has module and name of the other."""
+    made = functools.wraps(torch.nn.functional.silu)(wrapper(torch.nn.functional.silu))
+    torch.compiler.allow_in_graph(made)
+    with pytest.raises(BackendCompilerFailed, match="a function that only this script knows"):
+        captured(lambda a: made(a) + 1, torch.tensor(0.5))
+
+
 def test_a_function_that_calls_one_or_another_is_known_by_both(own_caches: Path) -> None:
     """`max_pool2d` and its like: made by a function of PyTorch's, of two others and the argument that decides."""
     pool = torch.nn.functional.max_pool2d

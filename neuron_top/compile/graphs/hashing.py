@@ -144,12 +144,13 @@ def _dispatched(target: types.FunctionType) -> str:
 
 
 def _is_what_it_says(target: Any) -> bool:
-    """Whether a function is PyTorch's or Python's own, and not one of the script's under such a name.
+    """Whether a function is the one of PyTorch or Python that its module and name lead to.
 
-    `functools.wraps` gives a function the module and name of the function that it wraps.
+    `functools.wraps` gives a function the module and name of the function that it wraps: that of a script, and one that
+    PyTorch itself makes (`torch.no_grad()(silu)`, `torch.func.grad(silu)`), is not what its name says.
     """
     if isinstance(target, types.FunctionType):
-        return torch_functions.own(target)
+        return torch_functions.own(target) and _stands_where_it_says(target)
     if isinstance(target, torch_functions.IN_C):
         return True  # no script defines a C function, and their names do not always lead back to them
     return _stands_where_it_says(target)
