@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import subprocess
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -37,7 +38,8 @@ class Foreign:
 
 def put(holder: Any, name: str, item: Any) -> Undo:
     """Set an attribute; what takes it back."""
-    had, before = name in vars(holder) or name.startswith("__"), getattr(holder, name, None)
+    had = not hasattr(holder, "__dict__") or name in vars(holder) or name.startswith("__")
+    before = getattr(holder, name, None)
     setattr(holder, name, item)
     return lambda: setattr(holder, name, before) if had else delattr(holder, name)
 
@@ -62,10 +64,15 @@ def registered() -> Undo:
     return lambda: fake_impls.op_implementations_checks.pop()
 
 
+def held_by(wrapper: Any) -> types.CellType:
+    """The cell in which one of PyTorch's wrappers holds a function."""
+    found: types.CellType = next(cell for cell in wrapper.__closure__ if callable(cell.cell_contents))
+    return found
+
+
 def inner_code() -> Undo:
     """Other code in a function that one of PyTorch's wrappers holds."""
-    outer = decompositions.silu_backward
-    inner = next(cell.cell_contents for cell in outer.__closure__ if callable(cell.cell_contents))
+    inner = held_by(decompositions.silu_backward).cell_contents
     return put(inner, "__code__", inner.__code__.replace(co_firstlineno=1))
 
 
@@ -89,6 +96,10 @@ IN_PYTHON = {
     ),
     "the code of a function": lambda: put(partitioners.default_partition, "__code__", foreign.__code__),
     "the code in a wrapper": inner_code,
+    "what a wrapper holds": lambda: put(held_by(decompositions.silu_backward), "cell_contents", foreign),
+    "what a wrapper of PyTorch's holds": lambda: put(
+        held_by(decompositions.silu_backward), "cell_contents", decompositions.hardswish
+    ),
     "the defaults of a function": lambda: put(decompositions.silu, "__defaults__", (2.0,)),
     "the partitioner": lambda: put(partitioners, "min_cut_rematerialization_partition", foreign),
 }
@@ -147,6 +158,17 @@ def test_every_default_of_a_function_is_described() -> None:
     assert len(texts) == 4
 
 
+def test_which_function_another_one_closes_over_is_described() -> None:
+    """The same wrapper of PyTorch's, with the same name: a process that skips the trace has never seen another."""
+    before = torch_functions._text(decompositions.silu)
+    undo = put(held_by(decompositions.silu), "cell_contents", held_by(decompositions.hardswish).cell_contents)
+    try:
+        assert torch_functions._text(decompositions.silu) != before
+    finally:
+        undo()
+    assert torch_functions._text(decompositions.silu) == before
+
+
 def test_the_kernels_here_are_pytorchs_own() -> None:
     assert torch_kernels.replaced() == ""
 
@@ -163,6 +185,10 @@ library.impl("mul.Tensor", lambda x, y: x, "Meta", allow_override=True)""",
 torch.library.register_torch_dispatch("aten::tan", torch.Tensor, lambda *rest: None)""",
     "py_impl": """
 torch.ops.aten.add.Tensor.py_impl(torch._C.DispatchKey.AutogradCPU)(lambda x, y: x)""",
+    "another operator of a name": "torch.ops.aten.round = torch.ops.aten.floor",
+    "another overload of a name": "torch.ops.aten.sum.dim_IntList = torch.ops.aten.mean.dim",
+    "a function for an operator": "torch.ops.aten.round = lambda x: x",
+    "what an operator calls": "torch.ops.aten.sin.default._op = lambda x: x",
     "prims": """
 library = torch.library.Library("prims", "IMPL")
 library.impl("sin", lambda x: x, "Meta", allow_override=True)""",
@@ -182,4 +208,4 @@ print(torch_kernels.replaced())
     if "already has an DispatchKey::Meta implementation" in done.stderr:
         pytest.skip("this PyTorch refuses it")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(("the script gives aten", "a kernel of ")), done.stdout
+    assert done.stdout.startswith(("the script gives aten", "the script replaces", "a kernel of ")), done.stdout

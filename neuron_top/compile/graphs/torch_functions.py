@@ -3,7 +3,8 @@
 Where a trace is skipped, nothing would show that a script changed PyTorch's tracing code. So every function in
 PyTorch's modules and classes is looked at: the file that its code comes from, and that of the functions it closes over.
 `replaced` names the first one that is not PyTorch's. A script can also replace one of PyTorch's functions by another of
-PyTorch's: `places`, a digest of which function is where in the modules that trace, differs then.
+PyTorch's: `places`, a digest of which function is where in the modules that trace, and which one it closes over,
+differs then.
 
 Numbers and texts that a script changes in PyTorch's modules are not seen; settings are in every key.
 """
@@ -50,6 +51,7 @@ _CACHED = type(functools.cache(len))
 _IN_PYTHON = (types.FunctionType, functools.partial, property, _CACHED, *_HOLDS_ONE)
 IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
 """Types of functions and methods in C, which a script cannot make."""
+_FUNCTIONS = frozenset((*_IN_PYTHON, *IN_C))
 _LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 """Prefixes of the paths of Python's own modules."""
 
@@ -57,6 +59,8 @@ _own: dict[int, types.FunctionType] = {}
 """Functions that were found to be PyTorch's, by id; kept alive, so that their ids are not reused."""
 _contents: dict[str, list[Any]] = {"__code__": [], "__defaults__": [], "__kwdefaults__": []}
 """Code and defaults of each of them at that time."""
+_cells: list[tuple[types.FunctionType, types.CellType, Any]] = []
+"""Each of them that closes over a function, the cell that holds that one, and what it held at that time."""
 _seen: dict[tuple[str, int], list[Any]] = {}
 """The contents of each namespace when it was last checked; kept alive, so that ids are not reused."""
 _looked_at: dict[type, bool] = {}
@@ -111,6 +115,7 @@ def own(item: Any) -> bool:
     _own.update(new)
     for name, before in _contents.items():
         before += map(operator.attrgetter(name), new.values())
+    _cells.extend((part, cell, held) for part in new.values() for cell, held in _held_functions(part))
     return True
 
 
@@ -141,7 +146,14 @@ def _changed() -> Any:
         now = list(map(operator.attrgetter(name), _own.values()))
         if not _are_same(now, before):
             return next(itertools.compress(_own.values(), map(operator.is_not, now, before)))
-    return None
+    return next((function for function, cell, held in _cells if _content(cell) is not held), None)
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return None
 
 
 def _are_same(values: Sequence[Any], before: Sequence[Any] | None) -> bool:
@@ -218,6 +230,12 @@ def _closure(function: types.FunctionType) -> tuple[Any, ...]:
     return tuple(held)
 
 
+def _held_functions(function: types.FunctionType) -> list[tuple[types.CellType, Any]]:
+    """The cells of a function's closure that hold functions, with those."""
+    held = [(cell, _content(cell)) for cell in function.__closure__ or ()]
+    return [(cell, content) for cell, content in held if type(content) in _FUNCTIONS]
+
+
 def _is_own_code(function: types.FunctionType) -> bool:
     file = function.__code__.co_filename
     if file.startswith("<") and not file.startswith("<frozen "):  # generated methods of dataclasses and named tuples
@@ -252,10 +270,10 @@ def _lines(place: str, names: Mapping[Any, Any]) -> Iterator[str]:
 
 
 def _text(item: Any) -> str:
-    """A function as text that is the same in every process: file, first line, defaults."""
+    """A function as text that is the same in every process: place, functions that it closes over, defaults."""
     if isinstance(item, types.FunctionType):
         defaults = _default((item.__defaults__, sorted((item.__kwdefaults__ or {}).items())))
-        return f"{item.__module__}.{item.__qualname__}:{item.__code__.co_firstlineno} {defaults}"
+        return f"{_place(item, _DEPTH)} {defaults}"
     if isinstance(item, _HOLDS_ONE):
         return _text(item.__func__)
     if isinstance(item, functools.partial):
@@ -265,6 +283,14 @@ def _text(item: Any) -> str:
     if isinstance(item, property):
         return f"property {_text(item.fget)} {_text(item.fset)}"
     return f"{getattr(item, '__module__', '')}.{_name(item)}"
+
+
+def _place(function: types.FunctionType, depth: int) -> str:
+    place = f"{function.__module__}.{function.__qualname__}:{function.__code__.co_firstlineno}"
+    if depth and function.__closure__:
+        for _, held in _held_functions(function):
+            place += f" {_place(held, depth - 1) if type(held) is types.FunctionType else _name(held)}"
+    return place
 
 
 def _default(value: Any) -> str:

@@ -23,6 +23,8 @@ _REGISTERED = re.compile(r"registered at (\S+):\d+")
 _SOURCES = re.compile(r"registered at (/.*/)build/aten/src/ATen/RegisterSchema\.cpp:")
 _FOR_SCRIPTS = {"aten": ("library.py", "_library/custom_ops.py"), "prims": ("library.py",)}
 """Files of PyTorch that register kernels for a script, by namespace; PyTorch defines `prims` with the second."""
+_OF_NAMESPACES = ("name", "_dir")
+"""Attributes of a namespace of operators that are none of its operators."""
 
 
 def replaced() -> str:
@@ -33,7 +35,10 @@ def replaced() -> str:
 def _found() -> Iterator[str]:
     yield from _in_the_dispatcher()
     for namespace in OWN_NAMESPACES:
+        yield from _in_another_ones_place(namespace)
         for operator in _operators(namespace):
+            if type(operator._op) not in torch_functions.IN_C:
+                yield f"the script replaces what {operator} calls"
             if operator.py_kernels and not all(map(torch_functions.own, operator.py_kernels.values())):
                 yield f"the script gives {operator} a kernel of its own"
     for name, entry in list(simple_registry.singleton._data.items()):
@@ -58,6 +63,23 @@ def _in_the_dispatcher() -> Iterator[str]:
 
 def _texts(names: Iterable[str], namespace: str) -> Iterator[str]:
     yield from map(torch._C._dispatch_dump, (name for name in names if name.startswith(f"{namespace}::")))
+
+
+def _in_another_ones_place(namespace: str) -> Iterator[str]:
+    """What is not PyTorch's operator of that name, where PyTorch's code looks for an operator by its name."""
+    for name, packet in list(vars(getattr(torch.ops, namespace)).items()):
+        whole = f"{namespace}::{name}"
+        if name.startswith("__") or name in _OF_NAMESPACES:
+            continue
+        if not isinstance(packet, OpOverloadPacket) or packet._qualified_op_name != whole:
+            yield f"the script replaces torch.ops.{namespace}.{name}"
+            continue
+        inside = vars(packet)
+        for overload in packet._overload_names:
+            place = overload or "default"
+            operator = inside.get(place)  # None until somebody asks for it
+            if operator is not None and getattr(operator, "_name", "") != ".".join(filter(None, (whole, overload))):
+                yield f"the script replaces torch.ops.{namespace}.{name}.{place}"
 
 
 def _operators(namespace: str) -> Iterator[OpOverload]:
