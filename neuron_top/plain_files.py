@@ -12,6 +12,8 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+_FARTHEST = 60e9
+"""Seconds: some 1,900 years before and after the epoch."""
 Check = Callable[[int, os.stat_result], None]
 """(descriptor, its facts): raises whatever it likes where the file must not be used."""
 
@@ -42,11 +44,13 @@ def is_plain_file(path: str | Path) -> bool:
 
 
 def last_change(path: str | Path) -> float | None:
-    """When a file was last written to, in seconds since the epoch; None where it is not there."""
+    """When a file was last written to, in seconds since the epoch; None where it is not there, or where no calendar has
+    that time, which anybody may have set."""
     try:
-        return os.stat(path).st_mtime  # noqa: PTH116 (strings are asked for too)
+        changed = os.stat(path).st_mtime  # noqa: PTH116 (strings are asked for too)
     except (OSError, ValueError):
         return None
+    return changed if abs(changed) < _FARTHEST else None
 
 
 def nearest_folder(path: Path) -> Path:

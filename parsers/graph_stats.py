@@ -15,6 +15,7 @@ from neuron_top.events import AnyEvent, GraphMeasured, LineMalformed
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineSplitter
+from neuron_top.parsers.timestamps import is_in_calendar
 
 FAMILY = "graph table"
 FILE = late_pattern(r"metric_table_graph_stats_rank(\d{1,6})\.csv\Z")
@@ -127,4 +128,5 @@ def _moment(text: str) -> float | None:
         whole = datetime.strptime(found[1] + found[2], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         return None
-    return round(whole.timestamp() + int(found[3].ljust(6, "0")) / 1e6, 6)
+    moment = round(whole.timestamp() + int(found[3].ljust(6, "0")) / 1e6, 6)
+    return moment if is_in_calendar(moment) else None

@@ -26,6 +26,7 @@ _NO_YEAR = late_pattern(
 LONGEST = 100
 """Bytes at the start of a line in which its logger's timestamp lies, if it has one: launchers put prefixes in front."""
 _DAY = 86400.0
+_EARLIEST, _LATEST = datetime(2, 1, 1, tzinfo=UTC).timestamp(), datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 HALF_YEAR = 182 * _DAY
 """Seconds. No log is assumed to span more, so a timestamp without a year is at most this much later than a full one."""
 _TWELVE_HOURS = late_pattern(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d) ([AP]M)")
@@ -45,9 +46,15 @@ def whole_seconds(date: str, clock: str) -> float | None:
 @lru_cache(maxsize=512)
 def _midnight(date: str) -> float | None:
     try:
-        return datetime.fromisoformat(date).replace(tzinfo=UTC).timestamp()
+        midnight = datetime.fromisoformat(date).replace(tzinfo=UTC)
     except ValueError:
         return None
+    return midnight.timestamp() if 1 < midnight.year < 9999 else None  # a zone may lead out of the first and last year
+
+
+def is_in_calendar(moment: float) -> bool:
+    """Whether screens can show these seconds since the epoch in any time zone: a file may hold any number."""
+    return _EARLIEST <= moment < _LATEST
 
 
 def wrapper(date: str, clock: str, digits: str) -> float | None:
@@ -120,6 +127,8 @@ def written_before(head: str, changed: float) -> float:
 
 def _of_newest_year(day: str, clock: str, until: float) -> float | None:
     """The newest moment of this day and time up to a day after `until`; a leap day may be eight years back."""
+    if not is_in_calendar(until):  # the file's time, which anybody can set
+        return None
     newest = datetime.fromtimestamp(until, UTC).year
     moments = (whole_seconds(f"{year}-{day}", clock) for year in range(newest + 1, newest - 9, -1))
     return next((moment for moment in moments if moment is not None and moment <= until + _DAY), None)

@@ -39,7 +39,7 @@ from neuron_top.events.torch_trace import TorchCache, TorchCacheOutcome
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineSplitter
-from neuron_top.parsers.timestamps import HALF_YEAR
+from neuron_top.parsers.timestamps import HALF_YEAR, is_in_calendar
 
 FAMILY = "torch trace"
 _FILE_RANK = late_pattern(r"rank_(\d{1,9})_")
@@ -74,6 +74,8 @@ _CACHES = {"fx_graph": TorchCache.FX_GRAPH, "aotautograd": TorchCache.AOT_AUTOGR
 _KEY = late_pattern(r'"key": ?"(\w{1,100})"')
 _MOST_TEXTS = 100_000
 _MOST_OPEN = 1000
+_MOST_PHASES = 10_000
+"""Phases that are open at once, counted by thread and name."""
 _ZONE = 900.0
 
 
@@ -230,7 +232,7 @@ class TorchTraceReader:
             case "bwd_compilation_metrics":
                 seconds = _number(about.get("inductor_compile_time_s"))
                 common = self._common(record, about)
-                backward = BackwardCompiled(**common, began=_number(about.get("start_time")), seconds=seconds)
+                backward = BackwardCompiled(**common, began=_moment(about.get("start_time")), seconds=seconds)
                 return [backward, *_remote_lookups(about, common)]
             case "dynamo_output_graph":
                 return [GraphCaptured(**self._common(record))]
@@ -282,7 +284,7 @@ class TorchTraceReader:
             return []
         about = record.json()
         moment, name, kind = _number(about.get("ts")), str(about.get("name", "")), about.get("ph")
-        if moment is None:
+        if moment is None or not is_in_calendar(moment / 1e6):
             return []
         if self._zone is None:
             self._newest = moment / 1e6
@@ -291,13 +293,18 @@ class TorchTraceReader:
             self._newest = moment / 1e6
         if name not in PHASES or kind not in ("B", "E"):
             return []
-        begun = self._phases.setdefault((_whole(about.get("tid")) or 0, name), [])
+        phase = _whole(about.get("tid")) or 0, name
+        begun = self._phases.get(phase)
         if kind == "B":
-            if len(begun) < _MOST_OPEN:
+            if begun is None and len(self._phases) < _MOST_PHASES:
+                begun = self._phases[phase] = []
+            if begun is not None and len(begun) < _MOST_OPEN:
                 begun.append(moment)
             return []
         if not begun:
             return []
+        if len(begun) == 1:
+            del self._phases[phase]
         arguments = about.get("args")
         common = self._common(record, arguments if isinstance(arguments, dict) else {})
         common["at"] = moment / 1e6
@@ -330,7 +337,7 @@ def _compiled(about: dict[str, Any], common: dict[str, Any]) -> FrameCompiled:
         function=clip(str(about.get("co_name") or "")),
         file=clip(str(about.get("co_filename") or "")),
         line=_whole(about.get("co_firstlineno")),
-        began=_number(about.get("start_time")),
+        began=_moment(about.get("start_time")),
         seconds=_number(about.get("entire_frame_compile_time_s")),
         backend_seconds=_number(about.get("backend_compile_time_s")),
         inductor_seconds=_number(about.get("inductor_compile_time_s")),
@@ -406,6 +413,12 @@ def _number(value: object) -> float | None:
     except OverflowError:
         return None
     return number if -1e300 < number < 1e300 else None
+
+
+def _moment(value: object) -> float | None:
+    """Seconds since the epoch that a calendar has."""
+    number = _number(value)
+    return number if number is not None and is_in_calendar(number) else None
 
 
 def _whole(value: object) -> int | None:

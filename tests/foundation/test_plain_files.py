@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from neuron_top.plain_files import NotAPlainFile, open_plain, read_plain
+from neuron_top.plain_files import NotAPlainFile, last_change, open_plain, read_plain
 
 
 def read(path: Path, **options: object) -> bytes:
@@ -63,3 +64,12 @@ def test_what_the_caller_objects_to_is_closed_again(tmp_path: Path) -> None:
     with pytest.raises(NotAPlainFile):
         open_plain(tmp_path)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_time_that_no_calendar_has_is_none() -> None:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:  # memory keeps any time, most disks do not
+        os.utime(file.name, (9e15, 9e15))
+        assert Path(file.name).stat().st_mtime == 9e15
+        assert last_change(file.name) is None
+        os.utime(file.name, (1.7e9, 1.7e9))
+        assert last_change(file.name) == 1.7e9

@@ -39,3 +39,11 @@ def test_steps_in_local_time_and_lookups_in_utc_are_on_one_time_line(tmp_path: P
     log.write_text("\n".join((f"2026-03-01T10:00:00.000000000+02:00 stdout F {HIT}", *steps)) + "\n")
     run = read_logs([str(log)], 3600.0)
     assert (run.first_time, run.last_time) == (EIGHT, EIGHT + 30)
+
+
+@pytest.mark.parametrize("stamp", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "9999-12-31 23:59:59"])
+def test_a_stamp_that_a_zone_leads_out_of_the_calendar_is_none(stamp: str, tmp_path: Path) -> None:
+    assert timestamps.leading(f"{stamp} step 20 loss 2.5") is None
+    log = tmp_path / "0.log"
+    log.write_text(f"{stamp} step 20 loss 2.5\n{HIT}\n")
+    assert read_logs([str(log)], 3600.0).last_time == EIGHT

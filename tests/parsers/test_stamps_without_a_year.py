@@ -75,6 +75,12 @@ def test_a_log_of_nothing_else_is_as_old_as_its_file(tmp_path: Path) -> None:
     assert run.training.throughput == 640.5
 
 
+@pytest.mark.parametrize("changed", [9e15, 4e11, -7e10])
+def test_a_file_of_an_impossible_time_says_no_year(changed: float) -> None:
+    assert timestamps.leading(HEAD, changed) is None
+    assert [event.at for event in _events((SERVED,), changed)] == [None]
+
+
 def _events(lines: tuple[str, ...], until: float) -> list[ev.StepReported]:
     reader = LogReader("log:x", until=until)
     events = [*reader.feed(("\n".join(lines) + "\n").encode()), *reader.flush()]

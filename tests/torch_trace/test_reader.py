@@ -286,3 +286,27 @@ def test_one_pid_in_the_traces_of_two_nodes_is_two_processes(tmp_path: Path) -> 
     assert {row.rank for row in together.frames} == {0, 1}
     assert len({row.key for row in together.frames}) == len(together.frames)
     assert len({span.worker for span in both.torch.spans()}) == 2
+
+
+@pytest.mark.parametrize("moment", [1e24, 1e23, 1e20, 1e300, -1e24, 253402300800e6])
+def test_a_phase_of_an_impossible_time_sets_no_clock_and_never_raises(moment: float) -> None:
+    impossible = record({"chromium_event": {}}, json.dumps({"ts": moment, "name": "dynamo", "ph": "B", "tid": 1}))
+    frame = record({"compilation_metrics": {"start_time": moment}, "frame_id": 0, "frame_compile_id": 0})
+    events = read(impossible + frame + WHOLE)
+    assert only(events, FrameCompiled)[0].began is None
+    assert [event.at for event in only(events, FrameCompileBegan)] == [pytest.approx(START + 0.25)]
+
+
+def test_phases_of_ever_more_threads_take_bounded_memory() -> None:
+    reader = TorchTraceReader("torch-trace:x")
+    for thread in range(15_000):
+        begun = {"ts": START * 1e6, "name": "dynamo", "ph": "B", "tid": thread}
+        reader.feed(record({"chromium_event": {}}, json.dumps(begun)).encode())
+    assert len(reader._phases) <= 10_000
+
+
+def test_a_phase_that_has_ended_is_forgotten() -> None:
+    reader = TorchTraceReader("torch-trace:x")
+    reader.feed((phase("dynamo", "B", 1.0) + phase("dynamo", "E", 2.0)).encode())
+    assert len(reader.flush()) == 1
+    assert reader._phases == {}
