@@ -21,6 +21,8 @@ from neuron_top.errors import LimitReached, NeuronTopError, UsageError
 from neuron_top.services.dropped_logs import DroppedLog, DroppedLogs
 
 _NAME_CHARACTERS = range(20, 100)
+_LONGEST_TIME = 16
+"""Digits of milliseconds since the epoch."""
 
 
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
@@ -47,17 +49,17 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
 
 async def _received(logs: DroppedLogs, owner: str, request: Request) -> DroppedLog:
     """The whole file, read from now on. Raises NeuronTopError, OSError."""
-    size, modified = request.headers.get("content-length", ""), request.query_params.get("modified", "")
+    size, modified = request.headers.get("content-length", ""), _seconds(request.query_params.get("modified", ""))
     if not request.headers.get("content-type", "").startswith("application/octet-stream"):
         raise UsageError("send the file as it is (Content-Type: application/octet-stream)")
-    if not size.isdigit():
+    if not (size.isascii() and size.isdigit()):
         raise UsageError("say how long the file is (Content-Length)")
     log = await asyncio.to_thread(logs.receive, owner, request.query_params.get("name", ""), int(size))
     try:
         async for data in request.stream():
             if data:
                 await asyncio.to_thread(log.write, data)
-        await asyncio.to_thread(logs.begin, log, int(modified) / 1000 if modified.isdecimal() else 0.0)
+        await asyncio.to_thread(logs.begin, log, modified)
     except ClientDisconnect:
         await asyncio.to_thread(logs.give_up, log)
         raise UsageError("the file did not arrive whole: drop it again") from None
@@ -65,6 +67,12 @@ async def _received(logs: DroppedLogs, owner: str, request: Request) -> DroppedL
         logs.give_up(log)
         raise
     return log
+
+
+def _seconds(milliseconds: str) -> float:
+    """A browser's time in seconds; 0 for what is none. Python refuses to read thousands of digits as a number."""
+    is_time = milliseconds.isascii() and milliseconds.isdigit() and len(milliseconds) < _LONGEST_TIME
+    return int(milliseconds) / 1000 if is_time else 0.0
 
 
 def _answer(value: dict[str, str], status: int = 200) -> Response:

@@ -39,10 +39,17 @@ def served(tmp_path: Path) -> Iterator[Served]:
         yield one
 
 
-def drop(served: Served, data: bytes, name: str = "train.log", cookie: str = "", **headers: str) -> Response:
+def drop(
+    served: Served,
+    data: bytes,
+    name: str = "train.log",
+    cookie: str = "",
+    modified: str = "1772359300000",
+    **headers: str,
+) -> Response:
     given = {"Origin": served.address.rstrip("/"), "Content_Type": "application/octet-stream"}
     given |= {"Cookie": cookie} if cookie else {}
-    terms = urlencode({"name": name, "modified": "1772359300000"})
+    terms = urlencode({"name": name, "modified": modified})
     return served.ask(f"{served.prefix}dropped?{terms}", method="POST", body=data, **(given | headers))
 
 
@@ -120,6 +127,13 @@ def test_what_is_no_log_is_refused_and_not_kept(served: Served, tmp_path: Path, 
     assert words in answer.json["error"]
     assert "set-cookie" not in answer.headers
     assert files_of(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "modified", ["9" * 5000, "9" * 400, "0" * 5000, "\u0663", "-1", "1e400", ""], ids=lambda text: text[:6]
+)
+def test_a_log_of_an_impossible_time_is_read(served: Served, modified: str) -> None:
+    assert drop(served, FAILED, modified=modified).status == 200
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(served: Served, tmp_path: Path) -> None:
