@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from neuron_top.cache import s3
+from neuron_top.cache import s3, s3_objects
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.errors import NothingToShow, UsageError
 
@@ -50,7 +50,7 @@ class FakeClient:
         ]
         yield {"Contents": found}
 
-    def get_object(self, *, Bucket: str, Key: str, Range: str = "") -> dict[str, Any]:  # noqa: N803
+    def get_object(self, *, Bucket: str, Key: str, Range: str = "", IfMatch: str = "") -> dict[str, Any]:  # noqa: N803
         """Like a service that does not know ranges: all of it, whatever was asked for."""
         return {"Body": Endless(self) if self.objects[Key] == b"endless" else io.BytesIO(self.objects[Key])}
 
@@ -68,6 +68,11 @@ class Endless:
         assert size is not None, "a reply without end was read to its end"
         self._client.taken += size
         return b"x" * size
+
+    def iter_chunks(self, size: int) -> Iterator[bytes]:
+        while self._client.taken < 1 << 30:
+            yield self.read(size)
+        raise AssertionError("a reply without end was taken to its end")
 
 
 def bucket(objects: dict[str, bytes]) -> s3.Bucket:
@@ -101,6 +106,16 @@ def test_a_service_that_ignores_the_range_costs_no_memory() -> None:
     found = bucket({"team/a": b"endless"})
     assert len(found.read("team/a", 24)) == 24
     assert found.client.taken < 1 << 20  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("size", [24, s3_objects.RANGE_BYTES + 24])
+def test_an_object_longer_than_it_was_listed_is_refused(size: int) -> None:
+    found = bucket({"team/a": b"endless"})
+    chunks = s3_objects.object_chunks(found, s3.Object("team/a", size, '"x"', 0.0))
+    with pytest.raises(NothingToShow, match="other bytes"):
+        for _ in chunks:
+            pass
+    assert found.client.taken <= 3 * s3_objects.RANGE_BYTES  # type: ignore[attr-defined]
 
 
 def test_flags_of_any_size_are_read_up_to_a_limit() -> None:
