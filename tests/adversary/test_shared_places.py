@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.actions.journal.s3_journal import BucketJournal
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.cache.scan import catalog, index
 from neuron_top.compile.side_channel import DIRECTORY
@@ -311,3 +312,35 @@ def test_a_folder_that_comes_later_is_read(tmp_path: Path) -> None:
     assert more.wait(240)
     source.stop()
     thread.join(60)
+
+
+# --- the trash of a cache ---
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+def test_a_trash_is_its_users_alone_whatever_the_umask(mask: int, tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    root.mkdir()
+    before = os.umask(mask)
+    try:
+        trash = Trash(root)
+        trash.prepare()
+        chosen = Trash(root, tmp_path / "far" / "away")
+        chosen.prepare()
+    finally:
+        os.umask(before)
+    for folder in (trash.folder, trash.folder.parent, chosen.folder, tmp_path / "far" / "away", tmp_path / "far"):
+        assert folder.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("which", ["", ".."])
+def test_a_trash_in_which_everybody_can_exchange_plans_is_refused(which: str, tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    root.mkdir()
+    trash = Trash(root)
+    trash.prepare()
+    (trash.folder / which).chmod(0o777)
+    with pytest.raises(RefusedForSafety, match="everybody can write"):
+        trash.prepare()
+    (trash.folder / which).chmod(0o1777)
+    trash.prepare()

@@ -90,7 +90,7 @@ class Trash:
         device = self._device()
         self._check_links()
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_folders(self.folder)
         except OSError as problem:
             raise RefusedForSafety(
                 f"no trash can be made at {self.folder} ({problem.strerror}): name a folder on the cache's "
@@ -101,6 +101,10 @@ class Trash:
             if stat.S_ISLNK(facts.st_mode) or facts.st_uid not in (os.getuid(), 0):
                 raise RefusedForSafety(
                     f"the trash {folder} is a link or belongs to another user: name another (--trash)"
+                )
+            if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
+                raise RefusedForSafety(
+                    f"everybody can write to the trash {folder}: take that permission away, or name another (--trash)"
                 )
         if self.folder.stat().st_dev != device:
             raise RefusedForSafety(
@@ -422,6 +426,13 @@ class Trash:
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _make_folders(folder: Path) -> None:
+    """Make a folder and what is missing above it, for this user alone whatever the umask says. Raises OSError."""
+    missing = [above for above in (folder, *folder.parents) if not above.exists()]
+    for above in reversed(missing):
+        above.mkdir(mode=0o700, exist_ok=True)
 
 
 def way_out(problem: OSError) -> str:
