@@ -9,12 +9,14 @@ Columns are found by their names; others are ignored.
 from __future__ import annotations
 
 import csv
+import io
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from neuron_top.events import AnyEvent, GraphMeasured, LineMalformed
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import clip
-from neuron_top.parsers.lines import LineSplitter
+from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.timestamps import is_in_calendar
 
 FAMILY = "graph table"
@@ -58,7 +60,7 @@ class GraphTableReader:
 
     def _read(self, block: bytes) -> list[AnyEvent]:
         events = []
-        for raw in block.splitlines(keepends=True):
+        for raw in _rows(block):
             event = self._row(raw.decode("utf-8", "replace"))
             if event is not None:
                 events.append(event)
@@ -103,6 +105,13 @@ class GraphTableReader:
             text=clip(text),
             reason=clip(reason),
         )
+
+
+def _rows(block: bytes) -> Iterator[bytes]:
+    """The rows of a block. A line that is too long is cut where the splitter cuts one whose end has not come."""
+    for line in io.BytesIO(block):
+        for start in range(0, len(line), LINE_LIMIT):
+            yield from line[start : start + LINE_LIMIT].splitlines(keepends=True)
 
 
 def _seconds(cell: str | None) -> float | None:

@@ -82,3 +82,10 @@ def test_any_rows_give_the_same_events_however_cut(rows: list[str], sizes: list[
         invariants.printable(json.loads(line))
         if isinstance(event, GraphMeasured):
             assert event.compile_seconds >= 0.0
+
+
+def test_a_row_that_is_too_long_gives_the_same_events_in_any_portions() -> None:
+    header = b"graph_id,torch_neuronx_compile_us\n"
+    for row in (b"x" * 70_000 + b",5\n", b"a,5\r" + b"y" * 140_000 + b"\n", b"z" * 65_536 + b"\n"):
+        data = header + row + b"b,6\n"
+        assert read(data) == read(data, [1000]) == read(data, [7, 40_000])
