@@ -258,6 +258,8 @@ def _parsed(path: Path, text: str) -> dict[str, object]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise _broken(path, f"TOML ({problem})") from None
+    except ValueError:
+        raise _broken(path, "TOML (a number in it has too many digits)") from None
     except RecursionError:
         raise _broken(path, "TOML (nested too deeply)") from None
 

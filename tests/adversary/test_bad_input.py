@@ -223,6 +223,7 @@ SETTINGS = {
     "unknown": b"color = 'dark'\n",
     "wrong type": b"sample_seconds = 'often'\n",
     "JSON": b'{"theme": "dark"}\n',
+    "a number of 5,000 digits": b"keep_runs = " + b"9" * 5000 + b"\n",
     "folder": None,
 }
 
