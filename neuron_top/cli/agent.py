@@ -23,7 +23,7 @@ import signal
 import threading
 
 from neuron_top.cli.output import log_stderr
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 
 STOP_SECONDS = 10.0
 ONCE_SECONDS = 60.0

@@ -25,7 +25,7 @@ import argparse
 from neuron_top.amounts import parse_bytes
 from neuron_top.cli.numbers import number_in
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services import reports
 from neuron_top.services.runs import LAST

@@ -22,7 +22,7 @@ from pathlib import Path
 from neuron_top.cli.documents import add_output, chosen_format, render, write
 from neuron_top.cli.numbers import number_in
 from neuron_top.cli.output import log_stderr
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services.reports import Compared, ReportService
 from neuron_top.views.compare import compare

@@ -21,7 +21,7 @@ import re
 from pathlib import Path
 
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import visible
 from neuron_top.services.caches import CacheService

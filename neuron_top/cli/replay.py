@@ -19,7 +19,7 @@ from neuron_top.cli.numbers import number_in
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.cli.terminal import has_screen
 from neuron_top.services.runs import RunService
 from neuron_top.views.overview import overview

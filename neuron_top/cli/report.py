@@ -28,7 +28,7 @@ import argparse
 from neuron_top.cli.documents import add_output, chosen_format, render, write
 from neuron_top.cli.numbers import number_in
 from neuron_top.cli.output import log_stderr, standard_input_bytes
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.services.reports import ReportService
 from neuron_top.views.report_metrics import Prices
 

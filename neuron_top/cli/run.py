@@ -31,7 +31,7 @@ from functools import partial
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import log_stderr, terminal_width
 from neuron_top.cli.plain import LOOK_SECONDS, VALUE_COLUMN, PlainProgress, summary_text
-from neuron_top.cli.store_option import settings_of
+from neuron_top.cli.setting_options import settings_of
 from neuron_top.cli.terminal import has_screen, release_lost, standard_terminals, watched_terminal
 from neuron_top.errors import UsageError
 from neuron_top.services.feeds import estimator

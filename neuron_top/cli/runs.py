@@ -29,7 +29,7 @@ import time
 
 from neuron_top import units
 from neuron_top.cli.output import log_stderr, print_json, print_text, table
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings

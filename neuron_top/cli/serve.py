@@ -30,7 +30,7 @@ from pathlib import Path
 
 from neuron_top.cli.numbers import port
 from neuron_top.cli.output import log_stderr
-from neuron_top.cli.store_option import add_prometheus, add_store, settings_of
+from neuron_top.cli.setting_options import add_prometheus, add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services.notifications import notifying
 
@@ -70,7 +70,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
     settings = settings_of(arguments)
     read = _token(arguments.read_token_file, "NEURONTOP_READ_TOKEN")
-    act = "" if arguments.read_only else _token(arguments.act_token_file, "NEURONTOP_ACT_TOKEN")
+    act = "" if settings.read_only else _token(arguments.act_token_file, "NEURONTOP_ACT_TOKEN")
     local = is_loopback(arguments.host)
     if not local and not read:
         raise UsageError(
@@ -81,7 +81,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if read and read == act:
         raise UsageError("the read token and the act token are the same: use two different ones")
     to_know = []  # printed once the port is ours: an error names no token
-    if local and not act and not arguments.read_only:
+    if local and not act and not settings.read_only:
         act = secrets.token_urlsafe(18)
         to_know.append(f"to change caches from the browser, sign in with this token: {act}")
     if not local:

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.cli.terminal import can_draw, has_keyboard, move_pipe_aside
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.settings import Settings
@@ -74,7 +74,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from neuron_top.services.feeds import bucket_paths, job_feed, live_feed
     from neuron_top.services.notifications import notifying
 
-    settings = settings_of(arguments, {"read_only": arguments.read_only or None})
+    settings = settings_of(arguments)
     if arguments.job and arguments.paths:
         raise UsageError(
             "specify either --job, which shows what agents shipped, or a PATH, which is read on this machine"

@@ -55,19 +55,18 @@ class Disk(NamedTuple):
 
 
 class CachePlanner(CacheReader):
-    """The caches that one user may look at, and plans for them. `read_only` refuses every plan."""
+    """The caches that one user may look at, and plans for them; the setting `read_only` refuses every plan."""
 
     def __init__(
         self,
         settings: Settings,
         *,
-        read_only: bool = False,
         assume_exclusive: bool = False,
         trash: Path | None = None,
     ) -> None:
         """`assume_exclusive`: the operator states that no other host uses what is shared. `trash`: not the default."""
         super().__init__(settings, trash)
-        self.read_only, self.assume_exclusive = read_only, assume_exclusive
+        self.read_only, self.assume_exclusive = settings.read_only, assume_exclusive
 
     # What plans rest on
 

@@ -58,7 +58,7 @@ class PolicyService:
         grace = parse_seconds(self._settings.trash_grace) if self._settings.trash_grace else 0.0
         return tuple(caches.purgeable(root, older_than=grace))
 
-    def edit(self, changes: dict[str, str], *, read_only: bool = False) -> list[str]:
+    def edit(self, changes: dict[str, str]) -> list[str]:
         """Write values (empty: no such goal) to the settings file; returns states that only a person may evict.
 
         Nothing is written if one of the values is wrong. Raises UsageError, RefusedForSafety.
@@ -66,7 +66,7 @@ class PolicyService:
         import tomlkit  # slow to import, and needed only here
         from tomlkit.exceptions import ParseError
 
-        if read_only:
+        if self._settings.read_only:
             raise ReadOnlyMode()
         criteria_of(settings_file.load(changes)[0])
         path = settings_file.config_path()

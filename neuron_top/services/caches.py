@@ -75,13 +75,13 @@ class Purge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CacheService(CachePlanner):
-    """The caches that one user may look at and change. `read_only` refuses every change, here and where it is made."""
+    """The caches that one user may look at and change. The setting `read_only` refuses every change, here and where it
+    is made."""
 
     def __init__(
         self,
         settings: Settings,
         *,
-        read_only: bool = False,
         assume_exclusive: bool = False,
         trash: Path | None = None,
         grace_seconds: float = GRACE_SECONDS,
@@ -89,7 +89,7 @@ class CacheService(CachePlanner):
     ) -> None:
         """`grace_seconds`: how long readers of a bucket get between the marks of an eviction and the rest. `in_use`: a
         replacement for asking this machine who uses the cache at a root. The others are the planner's."""
-        super().__init__(settings, read_only=read_only, assume_exclusive=assume_exclusive, trash=trash)
+        super().__init__(settings, assume_exclusive=assume_exclusive, trash=trash)
         self._in_use, self._grace_seconds = in_use, grace_seconds
         self.remarks: tuple[str, ...] = ()
         """What went wrong in the trash besides what was last asked for, in words."""

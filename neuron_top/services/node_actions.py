@@ -113,9 +113,7 @@ class NodeActions:
             raise RefusedForSafety("this node takes no changes from the fleet: its owner has not set fleet_actions")
 
     def _service(self, request: FleetRequest) -> CacheService:
-        return CacheService(
-            self._settings, read_only=self._settings.read_only, assume_exclusive=request.assume_exclusive
-        )
+        return CacheService(self._settings, assume_exclusive=request.assume_exclusive)
 
     def _planned(self, service: CacheService, row: CacheAction, request: FleetRequest) -> Plan:
         root = service.resolve(request.root or None)

@@ -69,7 +69,7 @@ class Services:
         """Compile caches: listed, planned for and changed."""
         from neuron_top.services.caches import CacheService
 
-        return CacheService(self._settings, read_only=self._settings.read_only)
+        return CacheService(self._settings)
 
     @cached_property
     def cache_listing(self) -> CacheListing:

@@ -216,6 +216,37 @@ def test_refused_commands_change_nothing_and_end_with_their_status(
     assert caches.everything(root) == before
 
 
+def test_the_setting_read_only_refuses_what_the_option_refuses(root: Path, run: Run, environ: dict[str, str]) -> None:
+    assert run("evict", root, "--older-than", "35d", "--yes").returncode == 0
+    saved = root.parent / "plan.json"
+    assert run("evict", root, "--older-than", "15d", "--save-plan", saved).returncode == 0
+    environ.update(NEURONTOP_READ_ONLY="true", NEURONTOP_CACHE_MAX_SIZE="1KB")
+    before = _without_indexes(root.parent)
+    changes: tuple[tuple[object, ...], ...] = (
+        ("evict", root, "--older-than", "15d", "--yes"),
+        ("retry", root, "--next-run", "--yes"),
+        ("unlock", root, "--yes"),
+        ("verify", root, "--deep", "--quarantine", "--yes"),
+        ("apply", saved, "--yes"),
+        ("restore", root, "--yes"),
+        ("purge", root, "--yes"),
+        ("pin", "MODULE_1*"),
+        ("unpin", "MODULE_1*"),
+        ("policy", "--max-size", "1GB"),
+        ("maintain", root),
+        ("pull", root, "--to", root.parent / "other"),
+    )
+    for words in changes:
+        result = run(*words)
+        assert (result.returncode, "read-only mode" in result.stderr) == (4, True), (words, result.stderr)
+    assert _without_indexes(root.parent) == before
+
+
+def _without_indexes(folder: Path) -> dict[str, tuple[bytes, int, int]]:
+    """All files of a test but what is remembered of a listing."""
+    return {name: each for name, each in caches.everything(folder).items() if "/cache-index/" not in name}
+
+
 def test_a_wrong_name_of_a_plan_is_answered_with_where_names_are(root: Path, run: Run) -> None:
     assert "nothing was done to this cache" in run("restore", "c1", root).stderr
     for criteria in (("--state", "failed"), ("--older-than", "15d")):

@@ -58,7 +58,7 @@ HELP_MODULES = {
     "cli.main",
     "cli.on_screen",
     "cli.output",
-    "cli.store_option",
+    "cli.setting_options",
     "cli.terminal",
     "cli.watch",
     "database_address",

@@ -180,7 +180,7 @@ def test_shared_storage_needs_the_statement_that_nobody_uses_it(store: Make, kin
 def test_read_only_refuses_everything(store: Make, tmp_path: Path) -> None:
     states.entry_in(tmp_path / "cache", State.FAILED, number=1)
     root = store(tmp_path / "cache")
-    service = CacheService(Settings(state_dir=str(tmp_path / "state")), read_only=True, assume_exclusive=True)
+    service = CacheService(Settings(state_dir=str(tmp_path / "state"), read_only=True), assume_exclusive=True)
     plan = service.plan(Verb.RETRY, root, paths(service, root))
     assert plan.refusal is not None
     assert plan.refusal.code is RefusalCode.READ_ONLY

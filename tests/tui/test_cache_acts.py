@@ -33,7 +33,7 @@ class OneCache(feeds.StillServices):
 
     def __init__(self, root: Path, settings: Settings) -> None:
         super().__init__()
-        self.caches = CacheService(settings, read_only=settings.read_only, in_use=lambda root: None)
+        self.caches = CacheService(settings, in_use=lambda root: None)
         self.cache_listing = self
         self._root = str(root)
 

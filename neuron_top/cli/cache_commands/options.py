@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neuron_top import settings
 from neuron_top.amounts import parse_seconds
+from neuron_top.cli.setting_options import settings_of
 from neuron_top.services.cache_reader import CacheReader
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def service_of(arguments: argparse.Namespace) -> CacheService:
     from neuron_top.services.caches import CacheService  # what only looks needs none of it
 
     return CacheService(
-        settings.load()[0],
-        read_only=getattr(arguments, "read_only", False),
+        settings_of(arguments),
         assume_exclusive=getattr(arguments, "assume_exclusive", False),
         trash=getattr(arguments, "trash", None),
         grace_seconds=parse_seconds(getattr(arguments, "grace_period", GRACE_PERIOD)),

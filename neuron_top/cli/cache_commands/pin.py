@@ -48,11 +48,12 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def chosen(arguments: argparse.Namespace) -> tuple[list[str], str]:
     """(patterns, why). Raises UsageError for none, RefusedForSafety in read-only mode."""
-    if arguments.read_only:
+    service = options.service_of(arguments)
+    if service.read_only:
         raise ReadOnlyMode()
     wanted, why = list(arguments.pattern), ""
     if arguments.run is not None:
-        wanted += options.service_of(arguments).modules_of_run(arguments.run)
+        wanted += service.modules_of_run(arguments.run)
         why = f"run {arguments.run}"
     if not wanted:
         raise UsageError("specify at least one of MODULE, a pattern, --run")

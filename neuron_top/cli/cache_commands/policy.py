@@ -15,6 +15,7 @@ import argparse
 from neuron_top import settings
 from neuron_top.cli.cache_commands import options
 from neuron_top.cli.output import log_stderr, print_json, table
+from neuron_top.cli.setting_options import settings_of
 from neuron_top.services.cache_policy import PolicyService
 
 FIELDS = {
@@ -46,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     given = {field: getattr(arguments, option) for option, field in FIELDS.items()}
     changes = {field: "" if value == "none" else value for field, value in given.items() if value is not None}
     if changes:
-        by_name_only = PolicyService(settings.load()[0]).edit(changes, read_only=arguments.read_only)
+        by_name_only = PolicyService(settings_of(arguments)).edit(changes)
         log_stderr(f"neurontop: the policy was written to {settings.config_path()}")
         for state in by_name_only:
             log_stderr(f"neurontop: {state} may be somebody's work: maintain skips it; use evict --state {state}")

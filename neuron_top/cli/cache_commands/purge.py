@@ -60,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
         how_many = counted(len(histories), "plan") if histories else "no plan"
         log_stderr(f"neurontop: {how_many} in the trash of {visible(root)} could be purged")
         return 0
-    if arguments.read_only:
+    if service.read_only:
         raise ReadOnlyMode()
     if not arguments.yes:
         gone = counted(len(histories), "plan is", "plans are")

@@ -56,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
             print(visible(_shown(history)))
         if arguments.dry_run:
             return 0
-        if arguments.read_only:
+        if service.read_only:
             raise ReadOnlyMode()
         if not arguments.yes:
             confirm(f"Undo plan {plan}.")

@@ -26,7 +26,7 @@ from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.fleet_commands import SUBCOMMANDS
 from neuron_top.cli.fleet_commands.common import fleet_service
 from neuron_top.cli.output import log_stderr, print_json, print_text, table
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services.fleet_actions import FleetActions, FleetRequest
 from neuron_top.units import counted

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.output import print_json, print_text, table
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.services.fleet_actions import FleetActions
 from neuron_top.views.fleet_plan import FleetPlan, change_text
 

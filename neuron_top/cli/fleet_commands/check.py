@@ -19,7 +19,7 @@ import argparse
 
 from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_service
 from neuron_top.cli.output import print_json, print_text, table
-from neuron_top.cli.store_option import settings_of
+from neuron_top.cli.setting_options import settings_of
 from neuron_top.errors import NothingToShow
 from neuron_top.units import counted, duration_text
 from neuron_top.views.fleet_check import ADVICE, Availability, CheckCost, FleetCheck

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.services.fleet import FleetService
 
 

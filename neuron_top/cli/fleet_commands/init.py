@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.output import print_json, print_text
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import UsageError
 
 

@@ -15,7 +15,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from neuron_top.cli.output import log_stderr, print_json, print_text, table
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.units import bytes_text, counted
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.fleet_commands.act import DONE_SECONDS, report
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.services.fleet_actions import FleetActions
 
 

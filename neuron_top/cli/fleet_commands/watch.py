@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.on_screen import disable_gc, show
-from neuron_top.cli.store_option import add_prometheus, add_store, settings_of
+from neuron_top.cli.setting_options import add_prometheus, add_store, settings_of
 from neuron_top.cli.terminal import has_screen
 from neuron_top.errors import UsageError
 from neuron_top.services.fleet_database import check_named

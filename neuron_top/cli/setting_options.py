@@ -1,4 +1,4 @@
-"""`--store URL` and `--prometheus URL`: which ones a command reads, where they are not those of the settings."""
+"""Options that stand for a setting: `--store`, `--prometheus` and `--read-only`; `settings_of` reads them."""
 
 from __future__ import annotations
 
@@ -35,4 +35,5 @@ def add_prometheus(parser: argparse.ArgumentParser) -> None:
 def settings_of(arguments: argparse.Namespace, overrides: Mapping[str, object] | None = None) -> Settings:
     """The settings with what the command line says. Raises UsageError for an address with a password in it."""
     named = {name: getattr(arguments, name, None) for name in ("store", "prometheus")}
-    return configuration.load({**(overrides or {}), **named})[0]
+    read_only = getattr(arguments, "read_only", False) or None  # not given, it leaves the setting as it is
+    return configuration.load({**(overrides or {}), **named, "read_only": read_only})[0]
