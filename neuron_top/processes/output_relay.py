@@ -83,7 +83,7 @@ class Relay:
         while (self._streams or self._untold) and not self._quit:
             ready = self._wait()
             if self._control.fileno() in ready:
-                self._obey(self._control.recv(1))
+                self._obey(self._next_command())
             if self._watcher_gone and self._alone is None:
                 self._go_alone(left_by_watcher)
             if self._untold:
@@ -108,6 +108,13 @@ class Relay:
                 poll.register(stream.source, select.POLLIN)
         holds = self._alone is not None and self._alone.holds
         return {number for number, _ in poll.poll(_HALF_LINE_MILLISECONDS if holds else None)}
+
+    def _next_command(self) -> bytes:
+        """What the watcher says next; empty if it is gone."""
+        try:
+            return self._control.recv(1)
+        except ConnectionResetError:  # it was killed before it had read our last answer
+            return b""
 
     def _obey(self, command: bytes) -> None:
         """Carry out a command of the watcher; an empty one means that the watcher is gone."""
@@ -144,7 +151,7 @@ class Relay:
             answer = {None: NO, "": YES}.get(before, AFTER_LINE_END)
             self._answer(answer)
             while answer != NO and not (self._quit or self._watcher_gone):
-                if (command := self._control.recv(1)) == DONE:
+                if (command := self._next_command()) == DONE:
                     return
                 self._obey(command)
 
