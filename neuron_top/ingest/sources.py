@@ -24,6 +24,7 @@ from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
 from neuron_top.plain_files import is_file, is_plain_file, last_change
 from neuron_top.processes.log_input import has_compressed_data, portions
+from neuron_top.processes.stop_request import StopRequest
 from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit
 from neuron_top.telemetry.telemetry_file import TelemetryFile
@@ -251,7 +252,7 @@ class StandardInput:
         self._ingestor = LogIngestor("-", buffer)
         self._buffer, self._number, self._kept = buffer, number, kept
         self._spool: PipeCopy | None = None
-        self._ours, self._theirs = os.pipe()
+        self._stop = StopRequest()
         self.is_behind = True  # until its end, since it is unknown how much there was
 
     def start(self, emit: Emit) -> None:
@@ -259,8 +260,8 @@ class StandardInput:
         offset = 0
         if self._kept:
             self._keep(emit, 0, b"")
-        while self._ours not in (ready := self._ready()):
-            if not ready:
+        while (has_data := self._wait()) is not None:
+            if not has_data:
                 _emit_all(self._ingestor.quiet(), emit)
                 continue
             data = os.read(self._number, _STDIN_BYTES)
@@ -273,10 +274,12 @@ class StandardInput:
             offset += len(data)
         _emit_all(self._ingestor.flush(), emit)
 
-    def _ready(self) -> list[int]:
-        """The descriptors that can be read; none after a moment of quiet, to report what the reader holds back."""
+    def _wait(self) -> bool | None:
+        """Wait for data; False after a moment of quiet, to report what the reader holds back; None: stop."""
         limit = None if self._ingestor.settled else QUIET_SECONDS
-        return select.select([self._number, self._ours], [], [], limit)[0]
+        sources: list[int | StopRequest] = [self._number, self._stop]
+        ready = select.select(sources, [], [], limit)[0]
+        return None if self._stop in ready else bool(ready)
 
     def _keep(self, emit: Emit, offset: int, data: bytes) -> None:
         """Write the bytes to the copy, before their events are emitted. A full disk ends the copy, not the reading."""
@@ -292,7 +295,7 @@ class StandardInput:
 
     def stop(self) -> None:
         """Stop reading."""
-        os.write(self._theirs, b"x")
+        self._stop.make()
 
 
 class TelemetryLog:

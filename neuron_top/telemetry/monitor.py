@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 
@@ -24,6 +23,7 @@ import msgspec
 from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
 from neuron_top.processes import die_with_parent
+from neuron_top.processes.stop_request import StopRequest
 from neuron_top.telemetry import tools
 from neuron_top.telemetry.monitor_events import MonitorReader
 from neuron_top.telemetry.source import Emit
@@ -85,8 +85,7 @@ class MonitorSource:
         self._command = command
         self._announce = announce_devices
         self._backoff = backoff or Backoff()
-        self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        self._stopped = threading.Event()
+        self._stop = StopRequest()
         self.delivering = False
 
     def start(self, emit: Emit) -> None:
@@ -105,10 +104,10 @@ class MonitorSource:
         with tempfile.NamedTemporaryFile(prefix="neurontop-monitor-", suffix=".json") as config:
             config.write(configuration(self._period))
             config.flush()
-            while not self._stopped.is_set():
+            while not self._stop.is_made():
                 began = time.monotonic()
                 reason = self._one_life(command, config.name, emit)
-                if self._stopped.is_set():
+                if self._stop.is_made():
                     return
                 wait = self._backoff.after(time.monotonic() - began)
                 emit(
@@ -118,13 +117,11 @@ class MonitorSource:
                         reason=f"{command} {reason}; started again in {wait:g} s",
                     )
                 )
-                self._sleep(wait)
+                self._stop.wait(wait)
 
     def stop(self) -> None:
         """End the child and return from `start`."""
-        self._stopped.set()
-        with contextlib.suppress(BlockingIOError):  # the pipe is full, so its reader wakes anyway
-            os.write(self._wake_write, b"x")
+        self._stop.make()
 
     def _one_life(self, command: str, config: str, emit: Emit) -> str:
         """Run the child until it ends; returns the reason in words."""
@@ -136,7 +133,7 @@ class MonitorSource:
             complaint = self._drain(child, emit)
         finally:
             self.delivering = False
-            _end(child, 0 if self._stopped.is_set() else _GRACE)
+            _end(child, 0 if self._stop.is_made() else _GRACE)
         ending = (
             f"was ended by signal {-child.returncode}" if child.returncode < 0 else f"ended with {child.returncode}"
         )
@@ -158,11 +155,13 @@ class MonitorSource:
         reader = MonitorReader(requested=self._period, clock=self._clock, announce_devices=self._announce)
         complaints = b""
         with selectors.DefaultSelector() as selector:
-            for stream in (child.stdout, child.stderr, self._wake_read):
+            for stream in (child.stdout, child.stderr, self._stop):
                 if stream is not None:
                     selector.register(stream, selectors.EVENT_READ)
-            while child.stdout in {key.fileobj for key in selector.get_map().values()} and not self._stopped.is_set():
+            while child.stdout in {key.fileobj for key in selector.get_map().values()} and not self._stop.is_made():
                 for key, _ in selector.select():
+                    if key.fileobj is self._stop:
+                        continue
                     data = os.read(key.fd, _CHUNK)
                     if not data:
                         selector.unregister(key.fileobj)
@@ -180,12 +179,6 @@ class MonitorSource:
         if reader.records and not self.delivering:
             self.delivering = True
             emit(SourceAvailable(source="monitor", name=self.name, detail=f"every {self._period:g} s"))
-
-    def _sleep(self, seconds: float) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._wake_read, selectors.EVENT_READ)
-            if not self._stopped.is_set():
-                selector.select(seconds)
 
 
 def _rest(child: subprocess.Popen[bytes]) -> bytes:
