@@ -8,6 +8,7 @@ import os
 import stat
 import time
 from pathlib import Path
+from typing import Self
 
 from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Fingerprint
 from neuron_top.actions.reasons import NotDone, NotDoneCode
@@ -162,25 +163,50 @@ class OpenRoot:
         os.rename(name, name, src_dir_fd=source, dst_dir_fd=above)
 
 
-class OpenFile:
-    """One entry that is a single file, open."""
+class _OpenItem:
+    """Something that lies in a folder of a root, open. `handle` stays valid when it is renamed."""
 
     __slots__ = ("_above", "_facts", "handle", "name")
 
+    replaced: NotDoneCode
+    """Why nothing is done if something else has taken its name."""
+
     def __init__(self, name: str, above: int, handle: int) -> None:
-        self.name, self._above, self.handle = name, above, handle
+        """It owns `handle`. Of the folder `above` it keeps a descriptor of its own, as the root may close that one."""
+        try:
+            self._above = os.dup(above)
+        except OSError:
+            os.close(handle)
+            raise
+        self.name, self.handle = name, handle
         self._facts = os.fstat(handle)
 
-    def __enter__(self) -> OpenFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self.handle)
+        os.close(self._above)
+
+    def rename_into(self, folder: int) -> None:
+        """Rename it into the open `folder`. Raises StaleEntryError if something else has taken its name meanwhile."""
+        present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
+        if present.st_ino != self._facts.st_ino:
+            raise StaleEntryError(self.replaced)
+        os.rename(self.name, self.name, src_dir_fd=self._above, dst_dir_fd=folder)
+
+
+class OpenFile(_OpenItem):
+    """One entry that is a single file, open."""
+
+    __slots__ = ()
+
+    replaced = NotDoneCode.FILE_REPLACED
 
     def check(self, planned: Fingerprint) -> None:
         """Raises StaleEntryError unless this is the file that was planned, and it was not written since."""
         if self._facts.st_ino != planned.folder_inode:
-            raise StaleEntryError(NotDoneCode.FILE_REPLACED)
+            raise StaleEntryError(self.replaced)
         if self._facts.st_mtime_ns != planned.folder_mtime_ns:
             raise StaleEntryError(NotDoneCode.WRITTEN_AGAIN)
 
@@ -188,29 +214,17 @@ class OpenFile:
         """As OpenEntry.check_unused: raises StaleEntryError if it was read since the plan was made."""
         _check_unread(os.fstat(self.handle), since, last_used)
 
-    def rename_into(self, folder: int) -> None:
-        """Rename it into the open `folder`. Raises StaleEntryError if another file has taken its name meanwhile."""
-        present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
-        if present.st_ino != self._facts.st_ino:
-            raise StaleEntryError(NotDoneCode.FILE_REPLACED)
-        os.rename(self.name, self.name, src_dir_fd=self._above, dst_dir_fd=folder)
 
+class OpenEntry(_OpenItem):
+    """One entry folder, open."""
 
-class OpenEntry:
-    """One entry folder, open. `handle` stays valid when the folder is renamed."""
+    __slots__ = ("_listed",)
 
-    __slots__ = ("_above", "_facts", "_listed", "handle", "name")
+    replaced = NotDoneCode.FOLDER_REPLACED
 
     def __init__(self, name: str, above: int, handle: int) -> None:
-        self.name, self._above, self.handle = name, above, handle
-        self._facts = os.fstat(handle)
+        super().__init__(name, above, handle)
         self._listed: frozenset[str] | None = None
-
-    def __enter__(self) -> OpenEntry:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self.handle)
 
     @property
     def path(self) -> Path:
@@ -240,7 +254,7 @@ class OpenEntry:
         `touched`: an earlier attempt at the same plan changed it, so only its identity is compared.
         """
         if self._facts.st_ino != planned.folder_inode:
-            raise StaleEntryError(NotDoneCode.FOLDER_REPLACED)
+            raise StaleEntryError(self.replaced)
         if self._facts.st_mtime_ns != planned.folder_mtime_ns and not touched:
             raise StaleEntryError(NotDoneCode.FILES_CHANGED)
 
@@ -285,13 +299,6 @@ class OpenEntry:
         """Rename the files that `action` takes into the open folder `target`, in the same order."""
         for name, _ in self.files(action):
             os.rename(name, name, src_dir_fd=self.handle, dst_dir_fd=target)
-
-    def rename_into(self, folder: int) -> None:
-        """Rename the whole entry into the open `folder`. Raises StaleEntryError if another has taken its name."""
-        present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
-        if present.st_ino != self._facts.st_ino:
-            raise StaleEntryError(NotDoneCode.FOLDER_REPLACED)
-        os.rename(self.name, self.name, src_dir_fd=self._above, dst_dir_fd=folder)
 
     def names(self) -> set[str]:
         """Names of what lies in the folder now."""
