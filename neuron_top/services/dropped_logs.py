@@ -51,12 +51,17 @@ class DroppedLog:
     """One uploaded file, and the feed that reads it once it is complete."""
 
     def __init__(self, folder: Path, name: str, owner: str, size: int) -> None:
+        """Raises OSError, RefusedForSafety if the file cannot be made."""
         self.identity, self.name, self.owner, self.size = DROPPED + secrets.token_hex(16), name, owner, size
         self.begun = self.used = time.monotonic()
         self.feed: Feed | None = None
         self._place = tempfile.TemporaryDirectory(prefix="log-", dir=folder, ignore_cleanup_errors=True)
         self.path = Path(self._place.name) / name
-        self._file = os.fdopen(open_file(self.path, os.O_WRONLY | os.O_EXCL), "wb")
+        try:
+            self._file = os.fdopen(open_file(self.path, os.O_WRONLY | os.O_EXCL), "wb")
+        except (OSError, RefusedForSafety):
+            self._place.cleanup()
+            raise
         self._written = 0
 
     def write(self, data: bytes) -> None:
@@ -130,12 +135,14 @@ class DroppedLogs:
             folder = self._folder()
             if shutil.disk_usage(folder).free < size + _SPARE_BYTES:
                 raise RefusedForSafety(f"the disk of {self._top} has too little room for the file. {_WAY}")
-            going = self._room_for(owner)
+            replaced = self._in_the_way_of(owner)
             log = DroppedLog(folder, plain_name(name), owner, size)
+            for old in replaced:
+                del self._logs[old.identity]
             self._logs[log.identity] = log
             self._keeper = self._keeper or self._start_keeper()
-        for one in going:
-            self._close(one)
+        for old in replaced:
+            self._close(old)
         return log
 
     def begin(self, log: DroppedLog, modified: float = 0.0) -> None:
@@ -199,18 +206,16 @@ class DroppedLogs:
             fcntl.flock(self._held, fcntl.LOCK_EX)
         return Path(self._own.name)
 
-    def _room_for(self, owner: str) -> list[DroppedLog]:
-        """Close older logs to make room for one more of this browser. Raises LimitReached."""
+    def _in_the_way_of(self, owner: str) -> list[DroppedLog]:
+        """The older logs that one more of this browser replaces. Raises LimitReached if there is no room for it."""
         by_use = sorted(self._logs.values(), key=lambda log: log.used)
         own = [log for log in by_use if log.owner == owner]
-        going = own[: max(0, len(own) - OF_ONE + 1)]
-        if not going and len(by_use) >= MOST:
-            going = [log for log in by_use if time.monotonic() - log.used > LEFT_SECONDS][:1]
-            if not going:
+        replaced = own[: max(0, len(own) - OF_ONE + 1)]
+        if not replaced and len(by_use) >= MOST:
+            replaced = [log for log in by_use if time.monotonic() - log.used > LEFT_SECONDS][:1]
+            if not replaced:
                 raise LimitReached(f"{MOST} dropped logs are open in browsers, which is all there may be. {_WAY}")
-        for log in going:
-            del self._logs[log.identity]
-        return going
+        return replaced
 
     def _start_keeper(self) -> threading.Thread:
         keeper = threading.Thread(target=self._keep, name="dropped logs", daemon=True)

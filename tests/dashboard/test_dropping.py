@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -207,6 +208,25 @@ def test_one_browser_has_a_few_and_all_together_a_bounded_number(
         assert len(files_of(tmp_path)) == dropped_logs.MOST
     finally:
         logs.stop()
+
+
+def test_a_file_that_cannot_be_made_replaces_no_other(tmp_path: Path) -> None:
+    closed: list[str] = []
+    logs = DroppedLogs(Settings(state_dir=str(tmp_path)), closed=closed.append)
+    earlier = [logs.receive("one", f"{number}.log", 10) for number in range(dropped_logs.OF_ONE)]
+    free = os.dup(0)
+    os.close(free)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            logs.receive("one", "more.log", 10)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert closed == []
+    assert sorted(files_of(tmp_path)) == sorted(log.path for log in earlier)
+    logs.stop()
+    assert sorted(closed) == sorted(log.identity for log in earlier)
 
 
 def test_a_log_that_nobody_looks_at_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
