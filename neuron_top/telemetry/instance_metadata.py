@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 from collections.abc import Mapping
@@ -40,20 +41,25 @@ def on_ec2(root: Path = Path("/"), environ: Mapping[str, str] = os.environ) -> b
 
 def ask(environ: Mapping[str, str] = os.environ, seconds: float = SECONDS) -> dict[str, str]:
     """The instance's id, type, zone and image, as far as the service gives them; empty without an answer."""
-    place = urlsplit(environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or _ENDPOINT)
     found: dict[str, str] = {}
-    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=seconds)
-    try:
+    with (
+        contextlib.suppress(OSError, ValueError, http.client.HTTPException),
+        contextlib.closing(_connection(environ, seconds)) as connection,
+    ):
         token = _answer(connection, "PUT", "/latest/api/token", _TOKEN)
         headers = {"X-aws-ec2-metadata-token": token} if token else {}
         for name, path in _PATHS.items():
             if value := _answer(connection, "GET", f"/latest/meta-data/{path}", headers):
                 found[name] = value
-    except (OSError, http.client.HTTPException):
-        pass
-    finally:
-        connection.close()
     return found
+
+
+def _connection(environ: Mapping[str, str], seconds: float) -> http.client.HTTPConnection:
+    """Raises ValueError or HTTPException for an address of the user's that is none."""
+    place = urlsplit(environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or _ENDPOINT)
+    if not place.hostname:  # it would be this machine
+        raise ValueError("the address names no host")
+    return http.client.HTTPConnection(place.hostname, place.port, timeout=seconds)
 
 
 def _answer(connection: http.client.HTTPConnection, method: str, path: str, headers: Mapping[str, str]) -> str:

@@ -124,14 +124,16 @@ class PrometheusApi:
     def _series(self, body: bytes) -> list[LabeledSeries]:
         try:
             answer = msgspec.json.decode(body, type=_Answer)
-        except MALFORMED as problem:
+            found = [_series(result) for result in answer.data.result] if answer.data is not None else None
+        except (ValueError, *MALFORMED) as problem:
             raise PrometheusUnusable(f"{self.url} does not answer as the Prometheus API does: {problem}") from None
-        if answer.data is None or answer.status != "success":
+        if found is None or answer.status != "success":
             raise PrometheusUnusable(f"Prometheus at {self.url} does not answer: {answer.error or answer.status}")
-        return [_series(result) for result in answer.data.result]
+        return found
 
 
 def _series(result: _Result) -> LabeledSeries:
+    """Raises ValueError for a value that is no number."""
     given = result.values if result.value is None else [result.value]
     points = tuple((at, number) for at, text in given if math.isfinite(number := float(text)))
     return LabeledSeries(result.metric, points)

@@ -62,8 +62,8 @@ def git_revision(directory: Path) -> str:
 def _site_packages(command: Sequence[str], environ: Mapping[str, str]) -> list[Path]:
     """Package folders of the interpreter behind a command: the prefix its program lies in, else that of `python3`."""
     search = environ.get("PATH", os.defpath)
-    programs = [shutil.which(name, path=search) for name in (*command[:1], "python3", "python")]
-    prefixes = dict.fromkeys(Path(program).absolute().parent.parent for program in programs if program)
+    interpreters = [shutil.which(name, path=search) for name in (*command[:1], "python3", "python")]
+    prefixes = dict.fromkeys(Path(program).absolute().parent.parent for program in interpreters if program)
     patterns = (
         "lib/python3*/site-packages",
         "lib64/python3*/site-packages",

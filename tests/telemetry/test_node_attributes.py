@@ -69,6 +69,11 @@ def test_the_metadata_service_reports_zone_and_image() -> None:
     assert ask(environ, seconds=1.0) == {}  # gone: nothing, and no error
 
 
+@pytest.mark.parametrize("address", ["http://host:port", "http://[::1", "http://a b", "169.254.169.254"])
+def test_an_address_of_the_metadata_service_that_is_none_gives_nothing(address: str) -> None:
+    assert ask({"AWS_EC2_METADATA_SERVICE_ENDPOINT": address}) == {}
+
+
 def test_a_machine_that_is_not_amazons_is_not_asked(tmp_path: Path) -> None:
     assert not on_ec2(tmp_path, {})
 

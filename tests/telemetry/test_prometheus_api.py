@@ -267,7 +267,15 @@ def test_credentials_do_not_follow_a_redirect() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"<html>", b"{}", b'{"status":"success"}', b'{"status":"success","data":{"resultType":1}}']
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"{}",
+        b'{"status":"success"}',
+        b'{"status":"success","data":{"resultType":1}}',
+        b'{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"much"]}]}}',
+    ],
 )
 def test_what_is_no_prometheus_is_reported_as_none(body: bytes) -> None:
     with answering(lambda _request: (200, {}, body)) as url, pytest.raises(PrometheusUnusable, match="answer"):
