@@ -105,7 +105,7 @@ def test_a_change_is_planned_by_each_node_confirmed_once_done_and_undone(
     assert plan["done"] == 1
 
     # Shown and left alone: every node with its own exclusions, and the sum.
-    assert main(["fleet", "evict", *victims, "--nodes", "n1,n2,n3", "--dry-run", *WAITS]) == 1
+    assert main(["fleet", "evict", *victims, "--nodes", "n[12],n3", "--dry-run", *WAITS]) == 1
     text = capsys.readouterr().out
     assert "evict: 3 steps on 2 of 3 nodes" in text
     assert "n2:" in text
@@ -339,6 +339,7 @@ def test_only_operators_ask_and_nothing_is_done_without_a_confirmation(
     said = capsys.readouterr()
     assert "its agent has not answered" in said.out
     assert main(["fleet", "unlock", "--nodes", "nobody"]) == 3
+    assert main(["fleet", "unlock", "--nodes", "nobody-*"]) == 3
     with FleetStore(postgres_url) as store:
         assert [one.state for one in store.intents.newest()] == [IntentState.CANCELED]
 

@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="names of modules, or patterns: 'MODULE_123*'")
     parser.add_argument("--graphs", metavar="RUN|FILE", help="modules of a recorded run, or that a file names")
     where = parser.add_argument_group("nodes").add_mutually_exclusive_group(required=True)
-    where.add_argument("--nodes", metavar="A,B,…", help="these nodes")
+    where.add_argument("--nodes", metavar="A,B,…", help="these nodes; a pattern ('trn-*'): those that report now")
     where.add_argument("--job", metavar="JOB", help="the nodes of a job")
     where.add_argument("--all", action="store_true", help="every node that reports")
     parser.add_argument("--root", metavar="ROOT", default="", help="the cache (default: the one in force on each node)")
@@ -82,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
         assume_exclusive=arguments.assume_exclusive,
     )
     with FleetActions(settings_of(arguments)) as actions:
-        plan = actions.ask(request, _nodes(arguments))
+        plan = actions.ask(request, _nodes(actions, arguments))
         try:
             plan = actions.answered(plan.batch, arguments.wait)
             if not arguments.json:
@@ -115,9 +115,9 @@ def _modules(arguments: argparse.Namespace) -> tuple[str, ...]:
     return (*arguments.modules, *CacheService(settings_of(arguments)).modules_needed(arguments.graphs))
 
 
-def _nodes(arguments: argparse.Namespace) -> Collection[str]:
+def _nodes(actions: FleetActions, arguments: argparse.Namespace) -> Collection[str]:
     if arguments.nodes:
-        return {name.strip() for name in arguments.nodes.split(",") if name.strip()}
+        return actions.nodes_named(arguments.nodes)
     with fleet_service(arguments) as fleet:
         nodes = {row.node for row in fleet.page(arguments.job).nodes if row.state is NodeReporting.REPORTING}
     if not nodes:

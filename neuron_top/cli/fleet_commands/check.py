@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_service
+from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_service, node_names
 from neuron_top.cli.output import print_json, print_text, table
 from neuron_top.cli.setting_options import settings_of
 from neuron_top.errors import NothingToShow
@@ -42,12 +42,11 @@ def execute(arguments: argparse.Namespace) -> int:
         from neuron_top.services.caches import CacheService
 
         graphs = CacheService(settings_of(arguments)).modules_needed(arguments.graphs)
-    names = {name.strip() for name in (arguments.nodes or "").split(",") if name.strip()}
     job = arguments.job
     with fleet_service(arguments) as fleet:
         if arguments.srun:
             job = fleet.report_by_slurm(job)
-        check = fleet.check(graphs, job=job, nodes=names)
+        check = fleet.check(graphs, job=job, nodes=node_names(arguments.nodes))
     if arguments.json:
         print_json({"complete": check.is_complete, "known": check.is_known, **_plain(check)})
     elif check.is_known:

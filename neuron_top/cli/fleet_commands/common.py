@@ -1,4 +1,4 @@
-"""What the reading commands of `neurontop fleet` share: the store, the job, and how they print."""
+"""What the commands of `neurontop fleet` share: the store, the job, names of nodes, and how they print."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ def add_reading_options(parser: argparse.ArgumentParser, *, job: bool = True) ->
 def fleet_service(arguments: argparse.Namespace) -> FleetService:
     """The fleet that was named."""
     return FleetService(settings_of(arguments))
+
+
+def node_names(text: str | None) -> set[str]:
+    """`n1, n2` → the names; none without a text."""
+    return {name.strip() for name in (text or "").split(",") if name.strip()}

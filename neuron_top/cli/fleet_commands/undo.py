@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.fleet_commands.act import DONE_SECONDS, report
+from neuron_top.cli.fleet_commands.common import node_names
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.services.fleet_actions import FleetActions
 
@@ -25,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Ask and report."""
-    nodes = {name.strip() for name in (arguments.nodes or "").split(",") if name.strip()}
+    nodes = node_names(arguments.nodes)
     with FleetActions(settings_of(arguments)) as actions:
         actions.undo(arguments.change, nodes)
         plan = actions.answered(arguments.change, DONE_SECONDS)
