@@ -24,7 +24,7 @@ from neuron_top.cli.output import log_stderr, print_json, print_text, standard_i
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import visible
-from neuron_top.services.caches import CacheService
+from neuron_top.services.cache_reader import CacheReader
 from neuron_top.services.misses import MissDocument, MissService
 from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
@@ -71,7 +71,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _of_module(arguments: argparse.Namespace, settings: Settings) -> MissDocument:
-    root = CacheService(settings).resolve(arguments.cache, folder=True)
+    root = CacheReader(settings).resolve(arguments.cache, folder=True)
     return MissService(settings, root).explain_module(arguments.what)
 
 
@@ -81,7 +81,7 @@ def _print(explanation: MissDocument, arguments: argparse.Namespace) -> None:
 
 def _of_run(arguments: argparse.Namespace, settings: Settings) -> list[MissDocument]:
     run = ReportService(settings, log_stderr).load([arguments.what], standard_input_bytes())
-    root = CacheService(settings).resolve(arguments.cache, folder=True) if arguments.cache else None
+    root = CacheReader(settings).resolve(arguments.cache, folder=True) if arguments.cache else None
     explanations, missed = MissService(settings, root).explain_run(run, _MOST)
     if missed > _MOST:
         log_stderr(f"neurontop: explained {_MOST} of {missed} misses, those with the longest compiles")

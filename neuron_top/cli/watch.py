@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -190,7 +191,7 @@ def _follow(
             if changed.wait(period):
                 changed.clear()
                 show(feed)
-                threading.Event().wait(period)
+                time.sleep(period)
             else:
                 wait(feed)
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,18 @@ def test_the_commands_show_it(root: Path, capsys: pytest.CaptureFixture[str], mo
     assert main(["cache", "show", "--inductor", "faaa", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["files"] == {"one": 5000, "two": 100}
     assert main(["cache", "show", str(root), "nothing-like-it"]) == 3
+
+
+def test_a_list_of_one_says_one_and_a_file_dated_ahead_has_no_age(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "fxgraph" / FX[1:3] / FX
+    folder.mkdir(parents=True)
+    (folder / "one").write_bytes(b"x")
+    ahead = time.time() + 30 * 86400
+    for path in (folder / "one", folder):
+        os.utime(path, (ahead, ahead))
+    assert main(["cache", "ls", "--inductor", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("1 entry in ")
+    assert printed.out.splitlines()[1].split()[-2:] == ["—", "—"]

@@ -23,9 +23,10 @@ from neuron_top.services.cache_reader import (
     Snapshot,
     State,
     UsageHistory,
+    is_ahead,
     states_named,
 )
-from neuron_top.units import bytes_text
+from neuron_top.units import UNKNOWN, bytes_text, duration_text
 
 _CACHES_NAMED = 3
 
@@ -150,6 +151,11 @@ def instant(seconds: float | None) -> str | None:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def since_text(at: float | None, now: float) -> str:
+    """How long ago a time was; unknown, too, if it lies ahead of the clock."""
+    return UNKNOWN if at is None or is_ahead(at, now) else duration_text(max(0.0, now - at))
 
 
 def entry_json(entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> dict[str, object]:

@@ -8,7 +8,7 @@ from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible
 from neuron_top.services.inductor_cache import KINDS, InductorCache, is_inductor_cache, totals
-from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
+from neuron_top.units import bytes_text, count_text, counted
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
@@ -36,14 +36,14 @@ def listing(arguments: argparse.Namespace) -> int:
             entry.key,
             bytes_text(entry.bytes),
             count_text(entry.files),
-            _age(entry.changed, now),
-            _age(entry.used, now),
+            common.since_text(entry.changed, now),
+            common.since_text(entry.used, now),
         )
         for entry in entries
     ]
     if rows:
         print(table(("kind", "key", "size", "files", "age", "last used"), rows, right=(2, 3, 4, 5)))
-    log_stderr(f"{count_text(len(entries))} entries in {visible(cache.root)} (Inductor's; read-only)")
+    log_stderr(f"{counted(len(entries), 'entry', 'entries')} in {visible(cache.root)} (Inductor's; read-only)")
     return 0
 
 
@@ -74,13 +74,9 @@ def show(arguments: argparse.Namespace) -> int:
         ("kind", f"{entry.kind}: {KINDS[entry.kind]}"),
         ("path", visible(entry.path)),
         ("size", bytes_text(entry.bytes)),
-        ("age", _age(entry.changed, now)),
-        ("last used", _age(entry.used, now)),
+        ("age", common.since_text(entry.changed, now)),
+        ("last used", common.since_text(entry.used, now)),
     )
     print(visible(entry.key) + "\n" + "\n".join(f"  {name:<11}{value}" for name, value in facts) + "\n")
     print(table(("file", "size"), [(visible(name), bytes_text(size)) for name, size in files], right=(1,)))
     return 0
-
-
-def _age(at: float | None, now: float) -> str:
-    return UNKNOWN if at is None else duration_text(max(0.0, now - at))

@@ -22,7 +22,7 @@ from typing import Any
 from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import name_text, visible
-from neuron_top.services.cache_reader import FAILURES, Entry, State, UsageHistory, is_ahead, written_at
+from neuron_top.services.cache_reader import FAILURES, Entry, State, UsageHistory, written_at
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
 from neuron_top.views.entry_states import MEANINGS
 from neuron_top.views.failure_advice import ADVICE
@@ -102,9 +102,9 @@ def _row(entry: Entry, now: float, past: UsageHistory) -> tuple[str, ...]:
         entry.module,
         entry.state,
         bytes_text(entry.allocated),
-        _age(written_at(entry), now),
+        common.since_text(written_at(entry), now),
         duration_text(past.compile_seconds(entry)),
-        _age(past.last_used(entry), now),
+        common.since_text(past.last_used(entry), now),
         entry.compiler or UNKNOWN,
         visible(remark(entry)),
     )
@@ -120,10 +120,6 @@ def remark(entry: Entry) -> str:
     if entry.problems:
         return entry.problems[0]
     return "flags do not match the folder's name" if entry.flags_hash_ok is False else ""
-
-
-def _age(at: float | None, now: float) -> str:
-    return UNKNOWN if at is None or is_ahead(at, now) else duration_text(max(0.0, now - at))
 
 
 def _closing(shown: int, there: int, root: str) -> str:

@@ -8,7 +8,7 @@ from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible
 from neuron_top.services.vllm_cache import ListedEntry, VllmCache, is_vllm_cache, sums
-from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted
 
 _PROMOTED = {True: "promoted", False: "not promoted: save_cache() was not called for it", None: ""}
 
@@ -33,7 +33,7 @@ def listing(arguments: argparse.Namespace) -> int:
             each.entry.key,
             each.entry.state,
             bytes_text(each.entry.bytes),
-            _age(each.entry.newest, now),
+            common.since_text(each.entry.newest, now),
             bytes_text(each.entry.neff_bytes),
             _PROMOTED[each.promoted],
         )
@@ -72,7 +72,7 @@ def show(arguments: argparse.Namespace) -> int:
         ("path", visible(f"{cache.root}/{each.entry.key}")),
         ("size", f"{bytes_text(each.entry.bytes)} in {counted(each.entry.files, 'file', 'files')}"),
         ("NEFF", bytes_text(each.entry.neff_bytes)),
-        ("age", _age(each.entry.newest, common.now())),
+        ("age", common.since_text(each.entry.newest, common.now())),
         ("remote tier", _PROMOTED[each.promoted] or UNKNOWN),
     )
     print(each.entry.key + "\n" + "\n".join(f"  {name:<13}{value}" for name, value in facts))
@@ -90,7 +90,3 @@ def _json(each: ListedEntry) -> dict[str, object]:
         "changed_at": common.instant(entry.newest),
         "promoted": each.promoted,
     }
-
-
-def _age(at: float | None, now: float) -> str:
-    return UNKNOWN if at is None else duration_text(max(0.0, now - at))
