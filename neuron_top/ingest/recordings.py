@@ -19,6 +19,8 @@ from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import LabelFile
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
+LAST, BEFORE_LAST = "last", "last~"
+"""What a person may give in place of a recording's id or name: the newest recording, and the one before it."""
 RUNS_NAME = "runs"
 OUTPUT_NAME = "output.log"
 EVENTS_NAME = "events"
@@ -81,12 +83,17 @@ def recordings_in_progress(settings: Settings, newest: int = 20) -> list[str]:
 
 
 def find_recording(store: Store, wanted: str) -> RunRecord:
-    """A recording by id, by the unique beginning of one, by name (the newest), or `last`. Raises NothingToShow."""
-    if wanted == "last":
-        newest = store.runs(limit=1)
-        if newest:
-            return newest[0]
-        raise NothingToShow("nothing was recorded yet; `neurontop run -- <command>` makes the first recording")
+    """A recording by id, by the unique beginning of one, by name (the newest), `last` or `last~`, the one before it.
+
+    Raises NothingToShow.
+    """
+    if wanted in (LAST, BEFORE_LAST):
+        newest = store.runs(limit=2)
+        if not newest:
+            raise NothingToShow("nothing was recorded yet; `neurontop run -- <command>` makes the first recording")
+        if wanted == BEFORE_LAST and len(newest) < 2:
+            raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
+        return newest[0] if wanted == LAST else newest[1]
     record = store.run(wanted)
     if record is None:
         raise NothingToShow(f"{_why_none(store, wanted)}; `neurontop runs` lists the recordings")

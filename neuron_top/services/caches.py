@@ -263,7 +263,7 @@ class CacheService(CachePlanner):
         return tuple(found)
 
     def _recording(self, text: str) -> str:
-        """The id of a recording that is given by id, prefix of an id, name or `last`."""
+        """The id of a recording that is given by id, prefix of an id, name, `last` or `last~`."""
         from neuron_top.ingest.recordings import find_labeled, not_a_log, store_path
         from neuron_top.store.location import StoreLocation
         from neuron_top.store.sqlite import SqliteStore

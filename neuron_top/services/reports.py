@@ -14,7 +14,7 @@ from neuron_top.errors import NothingToShow
 from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
 from neuron_top.services.diagnosis import diagnosis_of
-from neuron_top.services.runs import BEFORE_LAST, RunService, first_local_root
+from neuron_top.services.runs import RunService, first_local_root
 from neuron_top.settings import Settings
 from neuron_top.views.gate import GateVerdict, empty_logs, end, job, judge, judge_size
 from neuron_top.views.report import Report, report
@@ -55,14 +55,12 @@ class ReportService:
 
         Raises NothingToShow, UsageError, StoreUnusable.
         """
-        names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
         return run_loader.load(names, self._settings, standard_input, self._notify)
 
     def load_diagnosed(
         self, names: Sequence[str], standard_input: IO[bytes] | None = None
     ) -> tuple[Run, Diagnosis | None]:
         """As `load`, with the diagnosis of the run, from the same bytes or from a recording's kept output."""
-        names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
         run = run_loader.load(names, self._settings, standard_input, self._notify, diagnosed=True)
         return run, diagnosis_of(run, self._settings)
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety
 from neuron_top.events import RunFinished
 from neuron_top.ingest.recordings import (
+    BEFORE_LAST,
+    LAST,
     find_labeled,
     find_recording,
     goes_on,
@@ -37,9 +39,9 @@ if TYPE_CHECKING:
     from neuron_top.ingest.replay import ReplayFeed
     from neuron_top.services.feeds import Feed
 
+__all__ = ["LAST", "NEWEST_RUNS", "RunService", "first_local_root"]
+
 NEWEST_RUNS = 500
-LAST = "last"
-BEFORE_LAST = "last~"
 View = TypeVar("View")
 
 
@@ -87,7 +89,7 @@ class RunService:
     def find(self, name: str) -> RunRecord:
         """A recording by id, unique prefix of one, name, `last` or `last~`. Raises NothingToShow, StoreUnusable."""
         with self._store(name) as store:
-            return self._find(store, name)
+            return find_labeled(store, name, self._settings.state_path)
 
     def of_id(self, run: str) -> RunRecord:
         """The recording with this id; names, which may mean another recording tomorrow, and files are not searched.
@@ -112,7 +114,7 @@ class RunService:
     def load(self, name: str) -> Run:
         """The run at the end of its recording, or as it is now. Raises NothingToShow, StoreUnusable."""
         with self._store(name) as store:
-            return load_labeled(store, self._find(store, name).id, self._settings)
+            return load_labeled(store, name, self._settings)
 
     def load_running(self, run: str) -> Run:
         """A run that is being recorded, by its id; it is empty if the recorder has only just begun."""
@@ -122,7 +124,7 @@ class RunService:
     def read_end(self, name: str, view: Callable[[Run, float], View]) -> View:
         """`view(run, now)` at the end of a recording. Raises NothingToShow, StoreUnusable."""
         with self._store() as store:
-            record = self._find(store, name)
+            record = find_labeled(store, name, self._settings.state_path)
             run = load_run(store, record.id, self._settings.history_seconds)
         return view(run, record.finished if record.finished is not None else record.touched)
 
@@ -130,7 +132,7 @@ class RunService:
         """What deleting these recordings would do. Raises NothingToShow for an unknown name, StoreUnusable."""
         with self._store() as store:
             labels = self._labels.known()
-            records = [self._find(store, name) for name in names]
+            records = [find_labeled(store, name, self._settings.state_path) for name in names]
             written = {record.id for record in records if goes_on(record, store)}
         rows = [self._row(record, labels.get(record.id, NO_LABELS), alive=record.id in written) for record in records]
         return run_deletion(rows, written)
@@ -168,7 +170,7 @@ class RunService:
         Raises NothingToShow, StoreUnusable, UsageError for a label that is too long, RefusedForSafety.
         """
         with self._store() as store:
-            record = self._find(store, name)
+            record = find_labeled(store, name, self._settings.state_path)
             alive = goes_on(record, store)
         gone, added = set(remove_tags), tuple(add_tags)
 
@@ -230,14 +232,6 @@ class RunService:
         if not self._kept.exists:
             raise self.nothing_recorded
         return self._kept.open()
-
-    def _find(self, store: Store, name: str) -> RunRecord:
-        if name != BEFORE_LAST:
-            return find_labeled(store, name, self._settings.state_path)
-        newest = store.runs(limit=2)
-        if len(newest) < 2:
-            raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
-        return newest[1]
 
 
 def _forget(store: Store, run: str) -> int:

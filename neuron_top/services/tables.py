@@ -8,7 +8,6 @@ from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
 from neuron_top.services.cache_reader import CacheReader
 from neuron_top.services.fleet import FleetService
-from neuron_top.services.runs import BEFORE_LAST, RunService
 from neuron_top.settings import Settings
 from neuron_top.store.fleet_records import NodeKey
 from neuron_top.views.entries import EntryRow, entry_row
@@ -24,7 +23,6 @@ def load_run(names: Sequence[str], settings: Settings) -> tuple[Run, EventTables
     Raises NothingToShow, UsageError, StoreUnusable.
     """
     run, tables = _empty(settings)
-    names = [RunService(settings).find(name).id if name == BEFORE_LAST else name for name in names]
     run_loader.load(names, settings, into=run)
     return run, tables
 

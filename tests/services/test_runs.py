@@ -9,7 +9,9 @@ import pytest
 
 from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
-from neuron_top.services.runs import BEFORE_LAST, LAST, RunService
+from neuron_top.ingest import run_loader
+from neuron_top.ingest.recordings import BEFORE_LAST, find_labeled
+from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.overview import overview
@@ -76,6 +78,15 @@ def test_there_is_none_before_the_only_recording(service: RunService) -> None:
     service.delete("20260101-000000-aaaa")
     with pytest.raises(NothingToShow, match="before the last"):
         service.find(BEFORE_LAST)
+
+
+def test_the_one_before_the_last_is_known_wherever_a_recording_is_named(
+    service: RunService, settings: Settings
+) -> None:
+    assert run_loader.load([BEFORE_LAST], settings).job.run == "20260101-000000-aaaa"
+    assert service.label(BEFORE_LAST, starred=True).id == "20260101-000000-aaaa"
+    with SqliteStore(settings.state_path / "neurontop.db", read_only=True) as store:
+        assert find_labeled(store, BEFORE_LAST, settings.state_path).id == "20260101-000000-aaaa"
 
 
 def test_the_end_of_a_recording_is_read_as_its_front_ends_show_it(service: RunService) -> None:
