@@ -171,10 +171,16 @@ class _Reader:
         return "{" + ",".join(map(str, ranks)) + "}"
 
     def _devices(self, data: memoryview) -> Iterator[str]:
-        """The newer form: groups one by one, or as a rule that generates them."""
+        """The newer form: groups one by one, or a rule that generates them, of which the digest is kept."""
         for number, value in fields(data):
-            if not isinstance(value, int):
-                yield self._group(value) if number == 1 else f"counted through {_short(value)}"
+            if isinstance(value, int):
+                continue
+            if number == 1:
+                yield self._group(value)
+            else:
+                groups, ranks = _number_of(value, 1), _number_of(value, 2)
+                self._hash(_GROUPS, f"{groups} of {ranks}".encode())
+                yield f"{groups} groups of {ranks} by rule {_short(value)}"
 
     def _literal(self, data: memoryview) -> None:
         """Floating-point numbers are part of the program; whole numbers may be ranks."""

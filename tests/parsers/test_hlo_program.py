@@ -72,6 +72,18 @@ def test_device_lists_of_newer_modules_are_groups_too() -> None:
     assert listed(2, 3).held[HeldKind.GROUPS] == ["all-gather {2,3}"]
 
 
+def test_groups_that_a_rule_generates_are_told_apart_by_the_rule_and_their_size_is_of_the_program() -> None:
+    def generated(groups: int, ranks: int, order: int) -> Program:
+        rule = field(2, field(1, groups) + field(2, ranks) + field(4, varint(order)))
+        return read_program(hlo([instruction(1, "all-gather", shape(BF16, 4), extra=field(87, rule))]))
+
+    assert generated(2, 4, 0).digest == generated(2, 4, 1).digest
+    assert len({generated(groups, ranks, 0).digest for groups, ranks in ((2, 4), (4, 2), (1, 8))}) == 3
+    (text,), (other,) = (generated(2, 4, order).held[HeldKind.GROUPS] for order in (0, 1))
+    assert text.startswith("all-gather 2 groups of 4 by rule ")
+    assert other != text
+
+
 def test_a_large_graph_keeps_few_texts_and_still_reports_the_rest_apart() -> None:
     def many(last: int) -> Program:
         values = [*range(HELD_KEPT + 5), last]
