@@ -11,6 +11,8 @@ from tests.diagnose.cases.builds import BUILDS
 from tests.diagnose.cases.case import MARK, Case
 from tests.diagnose.cases.collectives import COLLECTIVES
 from tests.diagnose.cases.compiles import COMPILES
+from tests.diagnose.cases.crashes import CRASHES
+from tests.diagnose.cases.ended_jobs import ENDED_JOBS
 from tests.diagnose.cases.headings import HEADINGS
 from tests.diagnose.cases.host_memory import HOST_MEMORY
 from tests.diagnose.cases.interruptions import INTERRUPTIONS
@@ -24,6 +26,7 @@ from tests.diagnose.cases.runtime import RUNTIME
 from tests.diagnose.cases.script_errors import SCRIPT_ERRORS
 from tests.diagnose.cases.services import SERVICES
 from tests.diagnose.cases.tools import TOOLS
+from tests.diagnose.cases.traceback_forms import TRACEBACK_FORMS
 from tests.diagnose.cases.tracebacks import TRACEBACKS
 from tests.diagnose.cases.usage import USAGE
 from tests.diagnose.cases.workflows import WORKFLOWS
@@ -32,10 +35,13 @@ __all__ = ["CASES", "MARK", "Case"]
 
 CASES = (
     *TRACEBACKS,
+    *TRACEBACK_FORMS,
     *HEADINGS,
     *BUILDS,
     *ACCELERATORS,
     *SCRIPT_ERRORS,
+    *CRASHES,
+    *ENDED_JOBS,
     *USAGE,
     *TOOLS,
     *WORKFLOWS,
