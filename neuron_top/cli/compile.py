@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING
 
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
+from neuron_top.units import counted
 
 if TYPE_CHECKING:
     from neuron_top.services import precompile
@@ -124,8 +125,8 @@ def _compile(arguments: argparse.Namespace, command: Sequence[str], workers: int
     collects = tool is None and not arguments.compile_only
     trial = job.collect(command) if collects else None
     if arguments.collect_only and trial is not None:
-        count = len(set(trial.extracted))
-        log_stderr(f"neurontop: {count} graphs collected; compile them with neurontop compile --compile-only")
+        graphs = counted(len(set(trial.extracted)), "graph")
+        log_stderr(f"neurontop: {graphs} collected; to compile: neurontop compile --compile-only")
         return 0
     return min(job.compile(trial, workers=workers, retries=retries), MOST_FAILURES)
 

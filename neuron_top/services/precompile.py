@@ -34,6 +34,7 @@ from neuron_top.compile.wrapper.flags import ROOT_VARIABLE, WrapperOptions, pars
 from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
 from neuron_top.settings import load
+from neuron_top.units import counted
 
 if TYPE_CHECKING:
     from neuron_top.compile.parallel.staging import Staging
@@ -175,7 +176,7 @@ class _Compiles:
         staging = self._staging if self._staging is not None and self._staging.root == root else None
         if staging is not None:
             staging.take_in(retry_failed=self._options.retry_failed)
-        compilers = self._compilers(root) if here or not met_compilers else {}
+        compilers = self._compilers(root, start=here) if here or not met_compilers else {}
         folders = {compiler.directory() for compiler in compilers.values()}
         if not here:  # without a compiler here, the nodes decide which graphs they can compile
             folders = folders | met_compilers or set(waiting_compilers(root))
@@ -222,7 +223,8 @@ class _Compiles:
 
         executor = scheduler(self._place, root, staging)
         if (logs := executor.logs()) is not None:
-            self._output.notify(f"{len(collected.graphs)} graphs go to {self._place.kind}; logs of tasks are in {logs}")
+            goes = counted(len(collected.graphs), "graph goes", "graphs go")
+            self._output.notify(f"{goes} to {self._place.kind}; logs of tasks are in {logs}")
         job = ParallelCompile(
             executor,
             workers=self._workers,
@@ -250,21 +252,27 @@ class _Compiles:
             found.append(msgspec.structs.replace(graph, operators=operators, seconds=seconds))
         return found
 
-    def _compilers(self, root: Path) -> dict[str, Compiler]:
-        """The compilers by graph file, for graphs that wait in `root`; a missing one is reported and not fatal."""
+    def _compilers(self, root: Path, *, start: bool) -> dict[str, Compiler]:
+        """The compilers by graph file, for graphs that wait in `root`; a missing one is reported and not fatal.
+
+        `start`: they are to compile here. Else, if none is here, nothing is reported: nodes may have them.
+        """
         from neuron_top.compile.compilers.inductor import Inductor
         from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 
         compilers: dict[str, Compiler] = {}
+        skipped: list[str] = []
         for name in sorted(set().union(*waiting_compilers(root).values())):
             compiler: Compiler = Inductor() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
             try:
-                if isinstance(compiler, Inductor):
+                if start and isinstance(compiler, Inductor):
                     compiler.start()  # it imports PyTorch while we go on
                 compiler.directory()
                 compilers[name] = compiler
             except (CompilerMissing, ImportError) as problem:
-                self._output.notify(f"skipped the graphs in {name}: {problem}")
+                skipped.append(f"skipped the graphs in {name}: {problem}")
+        for remark in skipped if start or compilers else ():
+            self._output.notify(remark)
         return compilers
 
     def _compiled(self, collected: Collected, compilers: Mapping[str, Compiler]) -> dict[CollectedGraph, CompileResult]:
@@ -297,7 +305,8 @@ class _Compiles:
             )
         if not outcomes and not collected.failed_before:
             done = collected.counts.done
-            found = f"{done} graphs of this compiler are in the cache" if done else "no graph waits in the cache"
+            there = counted(done, "graph of this compiler is", "graphs of this compiler are")
+            found = f"{there} in the cache" if done else "no graph waits in the cache"
             self._output.notify(f"nothing to compile: {found}")
         return len(failures) + len(collected.failed_before)
 

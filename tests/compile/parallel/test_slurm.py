@@ -58,6 +58,13 @@ def test_interrupted_it_cancels_what_it_submitted_and_goes_on_next_time(slurm, s
     site.check_each_compiled_once()
 
 
+def test_a_machine_without_a_compiler_submits_what_nodes_may_compile_and_skips_nothing(site):
+    site.mark("no-compiler-on-here")
+    done = site.compile("--on", "slurm", "--partition", "nowhere")
+    assert "3 graphs go to slurm; logs of tasks are in " in done.stderr
+    assert "skipped" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
