@@ -6,7 +6,7 @@ import msgspec
 
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.database_address import masked
-from neuron_top.errors import UsageError
+from neuron_top.services.fleet_database import check_named
 from neuron_top.settings import Settings
 from neuron_top.store.postgres import days, migration
 from neuron_top.store.postgres.connection import Database
@@ -31,8 +31,7 @@ class FleetAdministration:
 
     def __init__(self, settings: Settings) -> None:
         """Raises UsageError where no database is named."""
-        if not settings.store:
-            raise UsageError("no database is named: pass --store postgresql://host/database, or set NEURONTOP_STORE")
+        check_named(settings)
         self.place = masked(settings.store)
         self._settings = settings
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
 def check_named(settings: Settings) -> None:
     """Raise UsageError if the settings name no database."""
     if not settings.store:
-        raise UsageError("no fleet is named: set NEURONTOP_STORE, or give --store, as postgresql://user@host/database")
+        raise UsageError("no database is named: pass --store postgresql://host/database, or set NEURONTOP_STORE")
 
 
 class FleetDatabase:

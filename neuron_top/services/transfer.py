@@ -10,9 +10,10 @@ from contextlib import contextmanager
 import msgspec
 
 from neuron_top import private_files
-from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.errors import RefusedForSafety
 from neuron_top.events import RunStarted
 from neuron_top.ingest.recordings import find_labeled
+from neuron_top.services.fleet_database import check_named
 from neuron_top.settings import Settings
 from neuron_top.store.location import StoreLocation, location_of
 from neuron_top.store.protocol import Store
@@ -44,9 +45,8 @@ def pull(settings: Settings, names: Sequence[str]) -> list[Copied]:
 
 
 def _places(settings: Settings) -> tuple[StoreLocation, StoreLocation]:
+    check_named(settings)
     there = location_of(settings)
-    if not there.address:
-        raise UsageError("no database is named: pass --store postgresql://host/database, or set NEURONTOP_STORE")
     return StoreLocation(there.path), there
 
 
@@ -57,10 +57,13 @@ def _alone(here: StoreLocation) -> Iterator[None]:
     private_files.make_folder(folder)
     number = private_files.open_file(folder / _LOCK, os.O_RDWR)
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RefusedForSafety(
+                f"another push or pull of the recordings in {folder} is running; try again"
+            ) from None
         yield
-    except BlockingIOError:
-        raise RefusedForSafety(f"another push or pull of the recordings in {folder} is running; try again") from None
     finally:
         os.close(number)
 

@@ -176,5 +176,5 @@ def test_a_fleet_as_tables(postgres_url: str) -> None:
     assert run.graphs["module"].nunique() == 4
     with pytest.raises(NothingToShow):
         fleet.open_run("no such job")
-    with pytest.raises(UsageError, match="no fleet is named"):
+    with pytest.raises(UsageError, match="no database is named"):
         neuron_top.open_fleet()
