@@ -45,6 +45,23 @@ def open_file(path: Path, flags: int) -> int:
         raise RefusedForSafety(f"{path} is not a plain file: {_WAY_OUT}") from None
 
 
+def replace_file(path: Path, *parts: bytes, mode: int = FILE_MODE) -> None:
+    """Write a file whole or not at all: whoever reads it meanwhile gets what was there before.
+
+    Raises OSError, and RefusedForSafety as `open_file` does.
+    """
+    beside = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")  # no two writers of a file share it
+    descriptor = open_file(beside, os.O_WRONLY | os.O_EXCL)
+    try:
+        with open(descriptor, "wb") as file:
+            os.fchmod(descriptor, mode)
+            file.writelines(parts)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
 def _make_above(folder: Path) -> None:
     """Folders that are missing on the way; those that are there are the user's choice."""
     if folder.is_dir():

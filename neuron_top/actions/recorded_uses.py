@@ -16,8 +16,9 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top import private_files
 from neuron_top.decoders import MALFORMED
-from neuron_top.errors import NothingToShow
+from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.events import (
     AnyEvent,
     ArtifactLoaded,
@@ -144,7 +145,5 @@ def _load(path: Path) -> Uses:
 
 def _store(path: Path, uses: Uses) -> None:
     """Store the file. Where that fails, the recordings are read again next time."""
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    with contextlib.suppress(OSError):
-        temporary.write_bytes(msgspec.json.encode(uses))
-        temporary.replace(path)
+    with contextlib.suppress(OSError, RefusedForSafety):
+        private_files.replace_file(path, msgspec.json.encode(uses))

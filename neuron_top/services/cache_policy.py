@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import stat
+
 import msgspec
 
+from neuron_top import private_files
 from neuron_top import settings as settings_file
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.plan import Outcome, Plan
@@ -79,12 +82,11 @@ class PolicyService:
                 document[name] = value
             else:
                 document.pop(name, None)
-        temporary = path.with_name(f".{path.name}.new")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(tomlkit.dumps(document), encoding="utf-8")
-            temporary.chmod(0o600 if not path.exists() else path.stat().st_mode & 0o777)
-            temporary.replace(path)
+            target = path.resolve()  # the file that a link leads to is replaced, not the link
+            target.parent.mkdir(parents=True, exist_ok=True)
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else private_files.FILE_MODE
+            private_files.replace_file(target, tomlkit.dumps(document).encode(), mode=mode)
         except OSError as problem:
             raise UsageError(f"{path} cannot be written: {problem.strerror}") from None
         return sorted(set(changes.get("cache_states", "").replace(" ", "").split(",")) & set(NEVER))

@@ -51,7 +51,8 @@ class StateFile(Generic[T]):
             before = self.read()
             after = change(before)
             if after != before:
-                self._write(after)
+                data = msgspec.json.format(msgspec.json.encode(after), indent=2)
+                private_files.replace_file(self.path, data, b"\n")
         return after
 
     @contextlib.contextmanager
@@ -65,9 +66,3 @@ class StateFile(Generic[T]):
                 yield
         except OSError as problem:
             raise RefusedForSafety(f"not changed: {self.path} cannot be written ({problem.strerror})") from None
-
-    def _write(self, value: T) -> None:
-        scratch = self.path.with_suffix(".tmp")  # a fixed name: the lock makes us the only writer
-        with open(private_files.open_file(scratch, os.O_WRONLY | os.O_TRUNC), "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
-        scratch.replace(self.path)

@@ -6,7 +6,6 @@ A file that cannot be read or understood is ignored; so is a failure to write it
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 import msgspec
@@ -50,9 +49,6 @@ def load(folder: Path) -> UiState:
 
 def save(folder: Path, state: UiState) -> None:
     """Write the state, replacing the file at once or not at all."""
-    scratch = folder / f"{FILE_NAME}.new"
     with contextlib.suppress(OSError, RefusedForSafety):
         private_files.make_folder(folder)
-        with open(private_files.open_file(scratch, os.O_WRONLY | os.O_TRUNC), "wb") as file:
-            file.write(msgspec.json.encode(state))
-        scratch.replace(folder / FILE_NAME)
+        private_files.replace_file(folder / FILE_NAME, msgspec.json.encode(state))

@@ -124,7 +124,7 @@ def test_a_state_folder_that_everybody_can_write_to_is_refused(tmp_path: Path) -
 def test_what_lies_under_the_name_of_a_file_of_ours_costs_the_recording_only(kind: str, tmp_path: Path) -> None:
     folder, victim, said = tmp_path / "state" / "runs" / "r", tmp_path / "victim", list[str]()
     folder.mkdir(parents=True)
-    for path in (folder / "output.log", tmp_path / "state" / "screen.json.new"):
+    for path in (folder / "output.log", tmp_path / "state" / "screen.json"):
         match kind:
             case "link":
                 path.symlink_to(victim)
@@ -137,9 +137,10 @@ def test_what_lies_under_the_name_of_a_file_of_ours_costs_the_recording_only(kin
     assert output.append(b"secret\n") == 0
     assert len(said) == 1
     save(tmp_path / "state", UiState(screen="logs"))
-    assert load(tmp_path / "state") == UiState()
+    assert load(tmp_path / "state") == UiState(screen="logs"), "it took the place of what was there"
     assert not victim.exists()
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes()]
+    written = [path.name for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes()]
+    assert written == ["screen.json"]
 
 
 @needs_root

@@ -216,6 +216,19 @@ def test_refused_commands_change_nothing_and_end_with_their_status(
     assert caches.everything(root) == before
 
 
+def test_a_policy_is_written_into_the_file_that_the_settings_link_to(run: Run, environ: dict[str, str]) -> None:
+    settings = Path(environ["NEURONTOP_CONFIG"])
+    kept = settings.parent / "dotfiles" / "neuron-top.toml"
+    kept.parent.mkdir()
+    kept.write_text("# mine\nascii = true\n")
+    kept.chmod(0o640)
+    settings.symlink_to(kept)
+    assert run("policy", "--max-size", "1GB").returncode == 0
+    assert kept.read_text() == '# mine\nascii = true\ncache_max_size = "1GB"\n'
+    assert (settings.is_symlink(), kept.stat().st_mode & 0o777) == (True, 0o640)
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
 def test_the_setting_read_only_refuses_what_the_option_refuses(root: Path, run: Run, environ: dict[str, str]) -> None:
     assert run("evict", root, "--older-than", "35d", "--yes").returncode == 0
     saved = root.parent / "plan.json"

@@ -7,7 +7,6 @@ whole, and one that does not decode counts as none.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import struct
@@ -73,17 +72,11 @@ def save(snapshot: Snapshot, state: Path) -> bool:
     encoder = msgspec.msgpack.Encoder()
     first = encoder.encode(head)
     path = path_of(snapshot.root, state)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         private_files.make_folder(state)
         private_files.make_folder(path.parent)
-        with open(private_files.open_file(temporary, os.O_WRONLY | os.O_TRUNC), "wb") as file:
-            file.write(_MAGIC + _LENGTH.pack(len(first)) + first)
-            file.write(encoder.encode(settled))
-        temporary.replace(path)
+        private_files.replace_file(path, _MAGIC, _LENGTH.pack(len(first)), first, encoder.encode(settled))
     except (OSError, UnicodeEncodeError, RefusedForSafety):
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         return False
     return True
 
