@@ -22,11 +22,13 @@ import argparse
 import signal
 import threading
 
+from neuron_top.cli.numbers import port
 from neuron_top.cli.output import log_stderr
 from neuron_top.cli.setting_options import add_store, settings_of
 
 STOP_SECONDS = 10.0
 ONCE_SECONDS = 60.0
+_NO_PORT = -1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="ship one snapshot, then end")
     parser.add_argument(
         "--metrics-port",
-        type=int,
+        type=_port_or_none,
         default=0,
         metavar="N",
         help="answer on 127.0.0.1:N: /metrics for the site's collector, /logs with the token (default: a free "
@@ -66,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
-    if arguments.metrics_port >= 0:
+    if arguments.metrics_port != _NO_PORT:
         from neuron_top.dashboard.agent_server import serve_agent
 
         node.agent.address = serve_agent(node, settings, arguments.metrics_port).address
@@ -82,6 +84,10 @@ def execute(arguments: argparse.Namespace) -> int:
 def warn(text: str) -> None:
     """Print what went wrong, or what works again."""
     log_stderr(f"neurontop: {text}")
+
+
+def _port_or_none(text: str) -> int:
+    return _NO_PORT if text == str(_NO_PORT) else port(text)
 
 
 def _result(arrived: bool) -> int:

@@ -44,7 +44,11 @@ def execute(arguments: argparse.Namespace) -> int:
     settings = configuration.load()[0]
     runs, service = RunService(settings), AlertService(settings)
     running = runs.in_progress() if arguments.run is None else None
-    run = runs.load_running(running) if running is not None else runs.load(arguments.run or LAST)
+    run = (
+        runs.load_running(running)
+        if running is not None
+        else runs.load(LAST if arguments.run is None else arguments.run)
+    )
     view = service.listed(run, time.time())
     if arguments.action:
         service.act(view.job, AlertAct(arguments.action), chosen_keys(view, arguments.names))

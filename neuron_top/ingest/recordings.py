@@ -119,7 +119,7 @@ def _is_folder(name: str) -> bool:
 def _mode(name: str) -> int | None:
     """The mode of the file or folder with this name; None if there is none, or no file can have this name."""
     try:
-        return Path(name).stat().st_mode
+        return os.stat(name).st_mode  # noqa: PTH116 (of an empty name, a Path would be this folder)
     except (OSError, ValueError):
         return None
 

@@ -6,10 +6,11 @@ import msgspec
 
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.database_address import masked
+from neuron_top.errors import UsageError
 from neuron_top.services.fleet_database import check_named
 from neuron_top.settings import Settings
 from neuron_top.store.postgres import days, migration
-from neuron_top.store.postgres.connection import Database
+from neuron_top.store.postgres.connection import SCHEMA_VERSION, Database
 from neuron_top.store.postgres.days import Day
 from neuron_top.store.postgres.migration import Migrated
 
@@ -65,5 +66,12 @@ class FleetAdministration:
 
 
 def sql_script(after: int = 0) -> str:
-    """The SQL that `init` would run on a schema of that version; 0: on an empty database. Needs no server."""
+    """The SQL that `init` would run on a schema of that version; 0: on an empty database. Needs no server.
+
+    Raises UsageError for a version that this program does not know.
+    """
+    if not 0 <= after <= SCHEMA_VERSION:
+        raise UsageError(
+            f"there is no schema {after}: this neuron-top knows those from 0 (no tables) to {SCHEMA_VERSION}"
+        )
     return migration.script(after)

@@ -39,7 +39,7 @@ def status(
         running = runs.in_progress()
         view = _overview(settings, runs.load_running(running)) if running is not None else _workers_here()
     if view is None and (name is not None or runs.count()):
-        view = _overview(settings, runs.load(name or LAST))
+        view = _overview(settings, runs.load(LAST if name is None else name))
     if view is None:
         raise NothingToShow(
             f"no recording in {runs.folder}, and no process of yours with LOCAL_RANK or NEURON_RT_VISIBLE_CORES; "

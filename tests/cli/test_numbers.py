@@ -14,6 +14,8 @@ from neuron_top.cli.main import main
     ("command", "expected"),
     [
         ("demo --web --port -3", "'-3' is no port: must be between 0 and 65535"),
+        ("agent --metrics-port 70000", "'70000' is no port: must be between 0 and 65535"),
+        ("agent --metrics-port -2", "'-2' is no port: must be between 0 and 65535"),
         ("serve --port 65536", "'65536' is no port: must be between 0 and 65535"),
         ("serve --port 8.5", "'8.5' is no port: must be between 0 and 65535"),
         ("replay last --speed x", "'x' is not a number"),

@@ -12,6 +12,7 @@ from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
 from neuron_top.ingest import run_loader
 from neuron_top.ingest.recordings import BEFORE_LAST, find_labeled
 from neuron_top.services.runs import LAST, RunService
+from neuron_top.services.status import status
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.overview import overview
@@ -65,6 +66,12 @@ def test_a_recording_is_found_by_id_prefix_name_and_place(service: RunService, n
 def test_what_names_none_or_several_is_not_found_and_says_what_lists_them(service: RunService, name: str) -> None:
     with pytest.raises(NothingToShow, match="neurontop runs"):
         service.find(name)
+
+
+def test_an_empty_name_is_no_recording_and_not_the_last(service: RunService, settings: Settings) -> None:
+    for ask in (lambda: service.find(""), lambda: status(settings, "")):
+        with pytest.raises(NothingToShow, match=r"^no recording ''"):
+            ask()
 
 
 def test_without_a_recording_the_message_says_how_to_make_one(settings: Settings) -> None:
