@@ -17,6 +17,7 @@ from neuron_top.events import (
     StepReported,
 )
 from neuron_top.run.history import median
+from neuron_top.run.step_times import StepPace
 
 PACES_KEPT = 20
 """How many step times of a node are kept for its median."""
@@ -35,7 +36,8 @@ class NodeState(msgspec.Struct, kw_only=True):
     finished: bool = False
     """Its agent was stopped."""
     paces: deque[float] = msgspec.field(default_factory=lambda: deque(maxlen=PACES_KEPT))
-    last_step: tuple[int, float] | None = None
+    """Seconds of its newest steps: as printed, else from the times between reports."""
+    pace: StepPace = msgspec.field(default_factory=StepPace)
 
     @property
     def step_seconds(self) -> float | None:
@@ -77,7 +79,7 @@ class NodeTracker:
             node.last = time if node.last is None else max(node.last, time)
         step = event.last if isinstance(event, EventsFolded) else event
         if isinstance(step, StepReported):
-            _pace(node, step)
+            _paced(node, step)
 
     def _node(self, name: str) -> NodeState:
         node = self.nodes.get(name)
@@ -86,13 +88,8 @@ class NodeTracker:
         return node
 
 
-def _pace(node: NodeState, event: StepReported) -> None:
-    time, before = event.time, node.last_step
-    if event.step is not None and time is not None:
-        node.last_step = (event.step, time)
-    if event.step_seconds is not None:
-        node.paces.append(event.step_seconds)
-    elif before is not None and node.last_step is not None and node.last_step[0] > before[0]:
-        seconds = node.last_step[1] - before[1]
-        if seconds > 0:
-            node.paces.append(seconds / (node.last_step[0] - before[0]))
+def _paced(node: NodeState, event: StepReported) -> None:
+    between = node.pace.add(event.step, event.time, arrived=event.at is None) if event.step is not None else None
+    seconds = event.step_seconds if event.step_seconds is not None else between
+    if seconds is not None:
+        node.paces.append(seconds)

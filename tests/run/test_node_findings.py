@@ -85,6 +85,16 @@ def test_a_node_slower_than_the_rest_raises_an_alert() -> None:
     assert AlertKind.NODE_SLOW not in reported(even, 115.0)
 
 
+def test_ranks_that_print_a_step_one_after_the_other_do_not_make_their_node_faster() -> None:
+    """Of each step the first report counts, as it does for the job: the others come a part of a step later."""
+    run = Run()
+    for step in range(10):
+        for rank, late in ((0, 0.0), (1, 0.4)):
+            at = 100.0 + step + late
+            run.apply(ev.StepReported(node="n1", at=at, step=step, rank=rank, source=f"log:{rank}"))
+    assert run.nodes.nodes["n1"].step_seconds == run.training.step_seconds == 1.0
+
+
 def test_a_clock_that_is_off_raises_an_alert() -> None:
     assert reported([alive("n1", 999.0), alive("n2", 999.0, -3.5)])[AlertKind.CLOCK_SKEW].startswith("n2: -3.5 s")
     assert AlertKind.CLOCK_SKEW not in reported([alive("n1", 999.0, 0.4)])
