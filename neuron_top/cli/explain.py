@@ -28,6 +28,7 @@ from neuron_top.services.cache_reader import CacheReader
 from neuron_top.services.misses import MissDocument, MissService
 from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
+from neuron_top.units import counted
 
 _MOST = 200
 _PART = re.compile(r"[0-9a-f]{4,64}(\+[0-9a-f]{0,8})?")
@@ -98,5 +99,6 @@ def _page(explanation: MissDocument) -> str:
     for number, cause in enumerate(explanation.causes, 1):
         lines.append(f"{number}. {cause.kind}: {visible(cause.text)}")
         lines += [f"   compared with {visible(cause.entry)}"] if cause.entry else []
-    lines += ["", f"{explanation.compared} graphs were read and compared"] if explanation.compared else []
+    compared = counted(explanation.compared, "graph was", "graphs were")
+    lines += ["", f"{compared} read and compared"] if explanation.compared else []
     return "\n".join(lines)

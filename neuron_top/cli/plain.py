@@ -109,8 +109,7 @@ def progress_line(view: Overview) -> str:
     parts += _training_parts(view)
     memory = [core.memory for core in view.cores if core.memory is not None]
     if memory:
-        cores = "1 core" if len(memory) == 1 else f"{len(memory)} cores"
-        parts.append(f"{cores}, {units.bytes_text(max(memory))} at most")
+        parts.append(f"{units.counted(len(memory), 'core')}, {units.bytes_text(max(memory))} at most")
     return " · ".join(parts)
 
 
@@ -217,7 +216,7 @@ def summary_text(closing: Summary, kept: str, reason: str = "", *, is_replayable
         of_gpus = "of the GPU, " if all(core.gpu for core in closing.cores) else ""
         rows.append(("peak memory", f"{of_gpus}core {peaks}"))
     if closing.fallbacks:
-        rows.append(("fell back", f"{closing.fallbacks} graphs ran without the compiler"))
+        rows.append(("fell back", f"{units.counted(closing.fallbacks, 'graph')} ran without the compiler"))
     rows.append(("recorded", kept))
     if is_replayable:
         rows.append(("next", f"neurontop report {closing.run} · neurontop replay {closing.run}"))
@@ -253,7 +252,7 @@ def _of_graphs(closing: Summary) -> str:
 
 def _failures(closing: Summary) -> str:
     met = f" (+{closing.cached_failures} cached)" if closing.cached_failures else ""
-    return f"{closing.failures} failures{met}"
+    return f"{units.counted(closing.failures, 'failure')}{met}"
 
 
 def _last_step(closing: Summary) -> str:

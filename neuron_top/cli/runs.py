@@ -82,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
     columns = len(_HEADER) if any(row.tags for row in rows) else len(_HEADER) - 1
     print(table(_HEADER[:columns], [_cells(row)[:columns] for row in rows], right=(3, 5, 6, 7)))
     if count > len(rows) and not _is_filtered(arguments):
-        log_stderr(f"{count - len(rows)} older recordings; list them with neurontop runs --all")
+        log_stderr(f"{counted(count - len(rows), 'older recording')}; list them with neurontop runs --all")
     return 0
 
 

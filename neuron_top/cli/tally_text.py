@@ -80,7 +80,7 @@ def _graphs(view: LogTally) -> str:
     ]
     header = ("graph", "compiled", "hits", "extracted", "failed", "longest wait", "compile time")
     left_out = view.graph_count - len(view.graphs)
-    return table(header, rows, right=range(1, 7)) + (f"\n… and {left_out} more graphs" if left_out else "")
+    return table(header, rows, right=range(1, 7)) + (f"\n… and {counted(left_out, 'more graph')}" if left_out else "")
 
 
 def _failures(view: LogTally) -> str:
@@ -107,7 +107,7 @@ def _exhausted(memory: ExhaustedMemory) -> list[str]:
         asked = f"{bytes_text(core.requested)} for {core.usage or UNKNOWN}"
         lines.append(f"  {core.place}: {asked}{in_use}{_times(core.count)}")
     left_out = len(memory.cores) - _CORES_SHOWN
-    lines += [f"  … and {left_out} more cores"] if left_out > 0 else []
+    lines += [f"  … and {counted(left_out, 'more core')}"] if left_out > 0 else []
     if memory.kinds:
         filled = ", ".join(f"{kind.replace('_', ' ')} {bytes_text(size)}" for kind, size in memory.kinds.items())
         lines.append(f"  filled by: {filled}")
@@ -143,7 +143,7 @@ def _progress(view: LogTally) -> str:
 
 def _unknown(view: LogTally) -> str:
     broken = f", {count_text(view.malformed_lines)} malformed" if view.malformed_lines else ""
-    return f"{count_text(view.known_lines)} lines recognized, {count_text(view.unknown_lines)} not{broken}"
+    return f"{counted(view.known_lines, 'line')} recognized, {count_text(view.unknown_lines)} not{broken}"
 
 
 def _duration(graph: TalliedGraph) -> str:

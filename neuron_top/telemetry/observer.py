@@ -21,6 +21,7 @@ from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
 from neuron_top.parsers.neuron_observer import LONGEST_SCRAPE, MOST_UNKNOWN, ObserverScrape, read_scrape
 from neuron_top.telemetry.observer_events import ObserverReader
 from neuron_top.telemetry.source import Emit
+from neuron_top.units import counted
 
 if TYPE_CHECKING:  # slower to import than the rest of a command
     import http.client
@@ -101,11 +102,11 @@ def fetch(
 
 def described(scrape: ObserverScrape) -> str:
     """A summary of a scrape for people, with the unknown names."""
-    parts = [f"{scrape.documented} samples read"]
+    parts = [f"{counted(scrape.documented, 'sample')} read"]
     if scrape.unknown_count:
         parts.append(_unknown(scrape).removeprefix("; "))
     if scrape.malformed or scrape.problem:
-        parts.append(f"{scrape.malformed} lines could not be read: {scrape.problem}")
+        parts.append(f"{counted(scrape.malformed, 'line')} could not be read: {scrape.problem}")
     return "; ".join(parts)
 
 

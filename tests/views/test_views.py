@@ -407,6 +407,9 @@ def test_the_summary_says_what_was_in_the_cache_before_beside_hits_that_another_
     refused = summary(run, 200.0)
     assert "(+1 cached); 1 of 3 graphs in the cache before" in summary_text(refused, "/runs/r")
     assert refused.hit_rate == refused.graphs_hit / refused.graphs_asked
+    one_of_each = summary_text(msgspec.structs.replace(refused, failures=1, fallbacks=1), "/runs/r")
+    assert "1 failure (+1 cached)" in one_of_each
+    assert "1 graph ran without the compiler" in one_of_each
 
 
 def test_a_run_without_a_name_is_called_by_its_program_everywhere():

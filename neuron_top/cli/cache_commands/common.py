@@ -26,7 +26,7 @@ from neuron_top.services.cache_reader import (
     is_ahead,
     states_named,
 )
-from neuron_top.units import UNKNOWN, bytes_text, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, counted, duration_text
 
 _CACHES_NAMED = 3
 
@@ -92,8 +92,8 @@ def report_problems(snapshot: Snapshot) -> None:
         log_stderr(f"neurontop: and {len(snapshot.problems) - 10} more that could not be read")
     if snapshot.atime_fallbacks:
         log_stderr(
-            f"neurontop: {snapshot.atime_fallbacks} files of other users were opened; their access times may have "
-            "changed"
+            f"neurontop: {counted(snapshot.atime_fallbacks, 'file')} of other users had to be opened in a way that may "
+            "have changed access times"
         )
 
 
