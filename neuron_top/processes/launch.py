@@ -126,14 +126,16 @@ class Job:
 
     def start(self, log: int | None = None) -> None:
         """Start the command. `log`: its output is appended to this file if we are killed. Raises CommandNotStarted."""
-        with contextlib.ExitStack() as given:
-            streams, ends = [], []
-            for name, number in (("stdout", 1), ("stderr", 2)):
-                ours, theirs = _channel(number)
-                given.callback(os.close, theirs)
-                streams.append(Stream(name, ours, number))
-                ends.append(theirs)
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
             try:
+                streams, ends = [], []
+                for name, number in (("stdout", 1), ("stderr", 2)):
+                    source, end = _channel(number)
+                    ours.callback(os.close, source)
+                    theirs.callback(os.close, end)
+                    streams.append(Stream(name, source, number))
+                    ends.append(end)
+                ours.pop_all()  # the relay closes them
                 self._output = RelayedOutput(streams, shown=self._shown, log=log)
                 self._process = self._spawn(self.command, *ends)
             except OSError as problem:

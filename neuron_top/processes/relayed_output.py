@@ -31,7 +31,7 @@ class RelayedOutput:
     """The relay of one job, from its start to its end."""
 
     def __init__(self, streams: Sequence[Stream], *, shown: bool, log: int | None) -> None:
-        """Start the relay, which owns the sources from now on. Raises OSError.
+        """Start the relay, which owns the sources from now on, also if it cannot be started. Raises OSError.
 
         `shown`: the output goes through to our own streams. `log`: what comes is appended there once we are gone.
         """
@@ -39,11 +39,17 @@ class RelayedOutput:
         self._ended: set[int] = set()
         self._mid_line = False
         self._asking = threading.Lock()
-        self._packets, packets = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        sockets = [packets.fileno(), control.fileno(), self._packets.fileno()]
         logs = [] if log is None else [log]
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:  # both are closed if it cannot start
+            for stream in streams:
+                theirs.callback(os.close, stream.source)
+            self._packets, packets = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours.enter_context(self._packets)
+            theirs.enter_context(packets)
+            self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours.enter_context(self._control)
+            theirs.enter_context(control)
+            sockets = [packets.fileno(), control.fileno(), self._packets.fileno()]
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-I", "-S", str(_SCRIPT), str(int(shown)), str(-1 if log is None else log)),
@@ -54,15 +60,7 @@ class RelayedOutput:
                 pass_fds=[*sockets, *logs, *(stream.source for stream in streams)],
                 start_new_session=True,
             )
-        except OSError:
-            self._packets.close()
-            self._control.close()
-            raise
-        finally:
-            packets.close()
-            control.close()
-            for stream in streams:
-                os.close(stream.source)
+            ours.pop_all()
         self._packets.settimeout(0.1)
 
     @property

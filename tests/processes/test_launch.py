@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -158,6 +159,31 @@ def test_a_daemon_that_keeps_the_pipe_open_does_not_hold_us_up(run_name: str) ->
     assert watched.end() == 0
     assert watched.output["stdout"] == b"done\n"
     assert len(watched.job.end_rest(grace=10.0)) == 1
+
+
+def test_a_command_that_cannot_be_started_for_want_of_descriptors_holds_none() -> None:
+    """Whichever of the pipes, sockets and processes cannot be made: what was made before is closed."""
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    free = os.dup(0)
+    os.close(free)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    ended = set()
+    for more in range(24):
+        job = Job([sys.executable, "-c", "pass"], dict(os.environ), shown=False)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, hard))
+        try:
+            job.start()
+        except CommandNotStarted as problem:
+            ended.add(str(problem).partition(": ")[2])
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        if job.started:
+            job.pump(lambda stream, data: None)
+            assert job.wait() == 0
+            break
+        assert len(list(Path("/proc/self/fd").iterdir())) == before, f"with {more} descriptors"
+    assert job.started
+    assert ended == {"Too many open files"}
 
 
 @pytest.mark.parametrize("pause", ["time.sleep(0.05)", "pass"], ids=["now and then", "always"])
