@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -30,6 +30,9 @@ if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
     from neuron_top.ingest.job_source import NodeRuns
     from neuron_top.run.model import Run
     from neuron_top.store.fleet_records import NodeKey
+
+Points = tuple[tuple[float, float], ...]
+"""(seconds since the epoch, value), oldest first."""
 
 __all__ = ["FleetService", "LogDirection", "LogPage", "LogRequest", "NodeLogs"]
 
@@ -140,36 +143,32 @@ class FleetService(FleetDatabase):
         return asker(self._settings, self._store, node, run)(request)
 
     def _history(self, node: str) -> NodeHistory:
-        """The last hour of a node's cores, from the site's Prometheus; without one, the name of the missing setting."""
-        if not self._settings.prometheus:
-            return NodeHistory(missing=_NEEDS_PROMETHEUS)
-        from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
-
-        end = time.time()
-        try:
-            api = prometheus_api(self._settings.prometheus, self._settings.prometheus_auth)
-            lines = {name: api.query_range(_utilization(name, node), end - 3600, end, 15) for name in _STATISTICS}
-        except PrometheusUnusable as problem:
-            return NodeHistory(missing=str(problem))
-        points = {name: found[0].points if found else () for name, found in lines.items()}
-        missing = "" if any(points.values()) else f"{api.url} has no samples of this node's cores in the last hour"
-        return NodeHistory(low=points["min"], median=points["median"], high=points["max"], missing=missing)
+        """The last hour of a node's cores."""
+        queries = [_utilization(statistic, node) for statistic in _STATISTICS]
+        (low, median, high), missing = self._last_hour(queries, "this node's cores")
+        return NodeHistory(low=low, median=median, high=high, missing=missing)
 
     def _core_history(self, node: str, core: int) -> CoreHistory:
-        """The last hour of one core, as `_history`."""
+        """The last hour of one core."""
+        queries = [_of_core(series, node, core) for series in _CORE_SERIES]
+        (busy, used), missing = self._last_hour(queries, "this core")
+        return CoreHistory(utilization=busy, memory=used, missing=missing)
+
+    def _last_hour(self, queries: Sequence[str], what: str) -> tuple[list[Points], str]:
+        """The points of each query, from the site's Prometheus; and, if there are none, why."""
+        nothing: list[Points] = [()] * len(queries)
         if not self._settings.prometheus:
-            return CoreHistory(missing=_NEEDS_PROMETHEUS)
+            return nothing, "history needs the site's Prometheus: --prometheus URL or NEURONTOP_PROMETHEUS"
         from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
 
         end = time.time()
         try:
             api = prometheus_api(self._settings.prometheus, self._settings.prometheus_auth)
-            found = [api.query_range(_of_core(name, node, core), end - 3600, end, 15) for name in _CORE_SERIES]
+            found = [api.query_range(query, end - 3600, end, 15) for query in queries]
         except PrometheusUnusable as problem:
-            return CoreHistory(missing=str(problem))
-        busy, used = (lines[0].points if lines else () for lines in found)
-        missing = "" if busy or used else f"{api.url} has no samples of this core in the last hour"
-        return CoreHistory(utilization=busy, memory=used, missing=missing)
+            return nothing, str(problem)
+        points = [series[0].points if series else () for series in found]
+        return points, "" if any(points) else f"{api.url} has no samples of {what} in the last hour"
 
     def summary(self, job: str) -> Summary:
         """The summary that `neurontop run` prints at its end, for a job over all its nodes. Raises NothingToShow."""
@@ -217,7 +216,6 @@ class FleetService(FleetDatabase):
             return blame(row.job, facts, row.finished if row.finished is not None else page.now)
 
 
-_NEEDS_PROMETHEUS = "history needs the site's Prometheus: --prometheus URL or NEURONTOP_PROMETHEUS"
 _CORE_SERIES = ("neurontop_core_utilization_ratio", "neurontop_core_memory_used_bytes")
 _STATISTICS = {"min": "min by (node) ({})", "median": "quantile by (node) (0.5, {})", "max": "max by (node) ({})"}
 
