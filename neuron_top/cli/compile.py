@@ -109,14 +109,15 @@ def _compile(arguments: argparse.Namespace, command: Sequence[str], workers: int
     from neuron_top.cli.compile_screen import CompileOutput, SdkOutput
     from neuron_top.services import precompile
 
-    ascii_only = settings.load()[0].ascii
+    configured = settings.load()[0]
+    ascii_only = configured.ascii
     tool = precompile.sdk_tool()
     place = _place(arguments)
     if tool is not None and place.kind is precompile.ExecutorKind.LOCAL:
         step = "collect" if arguments.collect_only else "compile" if arguments.compile_only else ""
         output = SdkOutput(ascii_only=ascii_only)
         return precompile.run_sdk_tool(tool, command, output, step=step, jobs=arguments.jobs, retries=retries)
-    job = precompile.PrecompileJob(CompileOutput(ascii_only=ascii_only), place)
+    job = precompile.PrecompileJob(configured, CompileOutput(ascii_only=ascii_only), place)
     if tool is not None and not arguments.compile_only:  # the SDK's tool collects, the scheduler's nodes compile
         output = SdkOutput(ascii_only=ascii_only)
         status = precompile.run_sdk_tool(tool, command, output, step="collect", jobs=None, retries=retries)

@@ -33,7 +33,7 @@ from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.compile.wrapper.flags import ROOT_VARIABLE, WrapperOptions, parse_environment
 from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
-from neuron_top.settings import load
+from neuron_top.settings import Settings
 from neuron_top.units import counted
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ class Output(Protocol):
 class PrecompileJob:
     """Trial run and compiles of one command, on this machine or through a scheduler."""
 
-    def __init__(self, output: Output, place: Place = Place()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, settings: Settings, output: Output, place: Place) -> None:
         """Raises UsageError if the environment allows no cache to compile into."""
-        self._output, self._place = output, place
+        self._settings, self._output, self._place = settings, output, place
         self._options = parse_environment()
         if self._options.no_cache:
             raise UsageError("NEURON_CC_FLAGS holds --no_cache: remove it, the graphs are compiled into the cache")
@@ -112,7 +112,7 @@ class PrecompileJob:
             raise UsageError(f"name the bucket in {ROOT_VARIABLE}, not with {self._options.cache_origin}")
         from neuron_top.compile.parallel.staging import Staging  # boto3: only where a bucket is named
 
-        return Staging(self._options.cache_url, load()[0].state_path)
+        return Staging(self._options.cache_url, self._settings.state_path)
 
     def collect(self, command: Sequence[str]) -> Trial:
         """Run `command` in graph-extraction mode. Raises TrialRunFailed, UsageError, KeyboardInterrupt."""
@@ -144,7 +144,14 @@ class PrecompileJob:
         stored_in = (Path(path).parent.parent.parent for path in trial.extracted)
         roots = list(dict.fromkeys([self._root, *stored_in]))
         compiles = _Compiles(
-            self._options, self._log, self._output, self._place, self._staging, workers=workers, retries=retries
+            self._settings,
+            self._options,
+            self._log,
+            self._output,
+            self._place,
+            self._staging,
+            workers=workers,
+            retries=retries,
         )
         return sum(compiles.run(root, trial) for root in roots)
 
@@ -154,6 +161,7 @@ class _Compiles:
 
     def __init__(
         self,
+        settings: Settings,
         options: WrapperOptions,
         log: ParallelLog,
         output: Output,
@@ -163,8 +171,8 @@ class _Compiles:
         workers: int,
         retries: int,
     ) -> None:
-        self._options, self._log, self._output, self._place = options, log, output, place
-        self._staging = staging
+        self._settings, self._options, self._log = settings, options, log
+        self._output, self._place, self._staging = output, place, staging
         self._workers, self._retries = workers, retries
         self._pids = CompilePids()
 
@@ -181,7 +189,7 @@ class _Compiles:
         if not here:  # without a compiler here, the nodes decide which graphs they can compile
             folders = folders | met_compilers or set(waiting_compilers(root))
         bucket = staging.bucket.url if staging is not None else ""
-        claimed = not here and claims_for(load()[0], root, many_nodes=True, bucket=bucket) is not None
+        claimed = not here and claims_for(self._settings, root, many_nodes=True, bucket=bucket) is not None
         collected = collect(
             root, folders, met_failures=met_failures, retry_failed=self._options.retry_failed, claimed=claimed
         )
@@ -244,7 +252,7 @@ class _Compiles:
         """The graphs with their sizes and expected compile times, as far as known."""
         from neuron_top.ingest import run_loader
 
-        estimator, found = run_loader.estimator(load()[0]), []
+        estimator, found = run_loader.estimator(self._settings), []
         for graph in graphs:
             operators = operators_of(graph.path.parent)
             expected = estimator.total(graph.module, graph.bytes or None, operators)
