@@ -166,6 +166,14 @@ KEYS = (
 )  # fmt: skip
 
 
+TYPING = (
+    Key("enter", "enter", "app.simulate_key('enter')", "accept", "accept the text"),
+    Key("escape", "esc", "back", "cancel", "leave it without the text"),
+    Key("ctrl+c", "ctrl+c", "app.quit", "quit", "quit"),
+)
+"""What the bottom line offers while letters are text: none of them is a command then."""
+
+
 def keys_for(screen: str) -> list[Key]:
     """The rows that work on a screen, in the order of the table; on the cache screen with those of cache actions."""
     rows = [key for key in KEYS if screen in key.screens]

@@ -193,7 +193,11 @@ async def test_a_plan_says_first_what_it_comes_to_and_that_it_misses_its_aim(roo
 
 async def test_a_whole_compiler_version_needs_the_word_typed(root: Path) -> None:
     async with cache_screen(root) as (app, pilot):
-        await press(app, pilot, "M", "e", "right", "enter")
+        await press(app, pilot, "M", "e")
+        assert "q quit" in said(app)
+        await press(app, pilot, "right")
+        assert said(app).split() == ["enter", "accept", "esc", "cancel", "ctrl+c", "quit"], "q types a letter here"
+        await press(app, pilot, "enter")
         assert page(app).execution.state is PlanState.PLANNED
         assert "type evict first" in said(app)
         await press(app, pilot, *"evict", "enter")

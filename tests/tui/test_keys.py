@@ -257,6 +257,10 @@ async def test_letters_typed_into_the_filter_are_no_commands() -> None:
         assert app.screen.query_one("#filter", Input).value == "q?s1"
         assert app.is_running
         assert app.current_mode == "compile"
+        keys = app.screen.query_one(KeyBar)
+        assert keys.render_line(0).text.split() == ["enter", "accept", "esc", "cancel", "ctrl+c", "quit"]
+        await pilot.press("enter")
+        assert keys.render_line(0).text.rstrip().endswith("? help  q quit")
 
 
 async def test_the_cache_is_a_tree_by_compiler_that_folds_and_can_be_flat() -> None:

@@ -183,6 +183,11 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             await self.mount(self.prompt, before=self.query_one(KeyBar))
         self.prompt.ask(hint, value, answered)
 
+    def watch_focused(self, focused: Widget | None) -> None:
+        """Name other keys while a line at the bottom takes the letters."""
+        for keys in self.query(KeyBar):
+            keys.show_typing(focused is not None and focused in (self.prompt, self.filter_input))
+
     def on_line_clicked(self, message: LineClicked) -> None:
         """Open the graph or entry that a line of a page names."""
         named = _MODULE.search(message.text)

@@ -18,6 +18,7 @@ from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.theme import Theme
+from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import counted
@@ -193,9 +194,14 @@ class FleetChangePage(LiveScreen):
         """To the top or the bottom."""
         self.query_one(Page).edge(end)
 
+    @property
+    def _word(self) -> str:
+        """What must be typed for the chosen button; "" for one that is pressed alone."""
+        return self.choices[min(self.chosen, len(self.choices) - 1)].word
+
     def on_key(self, event: Key) -> None:
         """Take the letters of the word that must be typed; none of them is a command meanwhile."""
-        word = self.choices[min(self.chosen, len(self.choices) - 1)].word
+        word = self._word
         if not word:
             return
         if event.key == "backspace":
@@ -217,6 +223,7 @@ class FleetChangePage(LiveScreen):
     def _redraw(self) -> None:
         self.query_one(Page).redraw()
         self.query_one("#choice", RenderWidget).show(self.chosen)
+        self.query_one(KeyBar).show_typing(bool(self._word))
 
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
         plan = self.plan
@@ -247,7 +254,7 @@ class FleetChangePage(LiveScreen):
             text = f"[ {choice.text} ]" if number == here else f"  {choice.text}  "
             line.put(text, theme.key if number == here else theme.quiet).gap()
         below = Line(theme, width).gap(2)
-        if word := choices[here].word:
+        if word := self._word:
             below.put(f"type {word} to confirm: {self.typed}_", theme.warn)
         else:
             below.put("tab selects, enter does what is selected, ↑ ↓ select a node, esc leaves", theme.quiet)

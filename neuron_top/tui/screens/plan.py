@@ -23,6 +23,7 @@ from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
+from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import bytes_text, count_text
@@ -110,6 +111,11 @@ class PlanPage(LiveScreen):
         """What must be typed to confirm what is selected; "" when enter is enough."""
         return EXCLUSIVE_WORD if self.asks_exclusive else self.execution.typed
 
+    @property
+    def is_typing(self) -> bool:
+        """Whether letters are those of the word."""
+        return self.is_question and self.chosen > 0 and bool(self.word)
+
     # Keys
 
     def action_shift(self, by: int) -> None:
@@ -170,7 +176,7 @@ class PlanPage(LiveScreen):
 
     def on_key(self, event: Key) -> None:
         """Take the letters of the word that must be typed; none of them is a command meanwhile."""
-        if not self.is_question or self.chosen == 0 or not self.word:
+        if not self.is_typing:
             return
         if event.key == "backspace":
             self.typed = self.typed[:-1]
@@ -232,6 +238,7 @@ class PlanPage(LiveScreen):
     def _redraw(self) -> None:
         self.query_one(Page).redraw()
         self.query_one("#choice", RenderWidget).show(self.execution.state)
+        self.query_one(KeyBar).show_typing(self.is_typing)
 
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
         hint = "enter closes"

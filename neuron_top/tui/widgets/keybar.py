@@ -8,7 +8,7 @@ from textual import events
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, cells_in, safe
-from neuron_top.tui.keys import Key, keys_for
+from neuron_top.tui.keys import TYPING, Key, keys_for
 from neuron_top.tui.widgets.lines import Lines
 
 ALWAYS = 2
@@ -28,6 +28,13 @@ class KeyBar(Lines):
         self._keys = [key for key in keys_for(place) if key.footer]
         self._spans: list[tuple[int, int, Key]] = []
         self._notice = ""
+        self._is_typing = False
+
+    def show_typing(self, is_typing: bool) -> None:
+        """Offer the keys that work while letters are text, or those of the screen again."""
+        if is_typing is not self._is_typing:
+            self._is_typing = is_typing
+            self.redraw()
 
     def notice(self, text: str) -> None:
         """Show a sentence for as long as it takes to read it; "" removes the one that is shown."""
@@ -84,7 +91,7 @@ class KeyBar(Lines):
 
     def _fitting(self, width: int) -> list[Key]:
         """As many keys that do something now as there is room for; help and quit are never among those left out."""
-        keys = [key for key in self._keys if self.host.key_usable(key)]
+        keys = [key for key in (TYPING if self._is_typing else self._keys) if self.host.key_usable(key)]
         sizes = {key: len(key.shown) + len(self.host.key_label(key)) + 3 for key in keys}
         left = width - sum(sizes[key] for key in keys[-ALWAYS:])
         fitting = []
