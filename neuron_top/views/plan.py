@@ -174,7 +174,21 @@ def _more(plan: Plan, most: int | None) -> Iterator[PlanLine]:
 def _no_steps(plan: Plan) -> str:
     if met := goal_met_text(plan):
         return f"nothing to do: {met} already"
-    return "nothing to do: every selected entry is skipped" if plan.exclusions else "nothing to do"
+    if plan.exclusions:
+        return "nothing to do: every selected entry is skipped"
+    return f"nothing to do: {_ABSENT.get(plan.verb, 'the plan has no steps')}"
+
+
+_ABSENT = {
+    Verb.EVICT: "no entry matches",
+    Verb.RETRY: "none of these entries is a stored failure",
+    Verb.COMPILE: "none of these entries is a stored failure",
+    Verb.UNLOCK: "none of these entries is locked",
+    Verb.QUARANTINE: "none of these entries was found corrupt",
+    Verb.SWEEP: "nothing is left over",
+    Verb.COPY: "there is no entry to copy",
+}
+"""Why a plan without steps and exclusions has none."""
 
 
 def reason_text(item: Step | Exclusion) -> str:

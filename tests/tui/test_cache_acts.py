@@ -296,6 +296,25 @@ async def test_a_verification_says_what_was_read_and_found(tmp_path: Path, there
         assert page(app).can_act is (State.CORRUPT in there)
 
 
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("r", "nothing to do: none of these entries is a stored failure"),
+        ("u", "nothing to do: none of these entries is locked"),
+        ("v", "nothing to do: none of these entries was found corrupt"),
+    ],
+)
+async def test_a_plan_without_steps_says_why(tmp_path: Path, key: str, why: str) -> None:
+    place = tmp_path / "cache"
+    states.entry_in(place, State.EXTRACTED)
+    async with cache_screen(place) as (app, pilot):
+        await press(app, pilot, "M", key)
+        assert why in [line.text for line in page(app).lines]
+        assert bottom(app).strip() == "[ Close ]"
+        await press(app, pilot, "enter")
+        assert screen(app)
+
+
 @pytest.mark.parametrize(("key", "word"), [("u", "unlock"), ("r", "retry")])
 async def test_what_nothing_proves_is_offered_with_a_warning_and_needs_the_word_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, word: str

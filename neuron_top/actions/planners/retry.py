@@ -46,7 +46,7 @@ def plan_retry(
         elif entry.state in FAILURES:
             going = freed.take(entry, keep_graph=True) if action is Action.RETRY else NOTHING
             steps.append(_step(action, entry, context, going))
-    criteria = "failures, also those bound to come again" if deterministic else "failures that need not come again"
+    criteria = "failures, also those bound to fail again" if deterministic else "failures that may succeed now"
     verb = Verb.RETRY if compilers is None else Verb.COMPILE
     return build_plan(verb, root, criteria, steps, exclusions, context)
 

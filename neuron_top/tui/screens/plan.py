@@ -260,8 +260,9 @@ class PlanPage(LiveScreen):
         if not self.is_question:
             return [_button(line, theme, "Close", chosen=True).strip()]
         if not self.can_act and not self.asks_exclusive:
-            reason = "read-only mode" if self._caches.read_only else "there is nothing to do"
-            return [line.put(refusal_text(self.execution.plan) or reason, theme.quiet).strip()]
+            if reason := refusal_text(self.execution.plan) or ("read-only mode" if self._caches.read_only else ""):
+                return [line.put(reason, theme.quiet).strip()]
+            return [_button(line, theme, "Close", chosen=True).strip()]
         word = self.word
         if self.chosen and self.forced.question and not self.asks_exclusive:
             question = f"type {word} to remove this lock, enter skips it, esc cancels: {self.typed}_"
