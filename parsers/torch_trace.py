@@ -230,8 +230,7 @@ class TorchTraceReader:
                 common = self._common(record, about)
                 return [_compiled(about, common), *_remote_lookups(about, common)]
             case "bwd_compilation_metrics":
-                seconds = _number(about.get("inductor_compile_time_s"))
-                common = self._common(record, about)
+                common, seconds = self._common(record, about), _backward_seconds(about)
                 backward = BackwardCompiled(**common, began=_moment(about.get("start_time")), seconds=seconds)
                 return [backward, *_remote_lookups(about, common)]
             case "dynamo_output_graph":
@@ -346,6 +345,13 @@ def _compiled(about: dict[str, Any], common: dict[str, Any]) -> FrameCompiled:
         cache_size=_whole(about.get("cache_size")),
         failure=clip(str(failure)),
     )
+
+
+def _backward_seconds(about: dict[str, Any]) -> float | None:
+    """The whole compile of a backward graph. Old versions of PyTorch report the time in Inductor alone, which other
+    back ends do not have."""
+    whole = _number(about.get("backward_cumulative_compile_time_us"))
+    return whole / 1e6 if whole is not None else _number(about.get("inductor_compile_time_s"))
 
 
 def _remote_lookups(about: dict[str, Any], common: dict[str, Any]) -> Iterator[TorchCacheLookedUp]:

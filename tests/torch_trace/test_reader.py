@@ -68,6 +68,20 @@ def test_a_frame_has_its_function_its_times_and_its_clock_in_utc() -> None:
     assert only(events, TritonKernelsCompiled)[0].kernels == 2
 
 
+@pytest.mark.parametrize(
+    ("fields", "seconds"),
+    [
+        ({"backward_cumulative_compile_time_us": 408_537, "inductor_compile_time_s": None}, 0.408537),
+        ({"backward_cumulative_compile_time_us": 1_750_000, "inductor_compile_time_s": 1.5}, 1.75),
+        ({"inductor_compile_time_s": 1.5}, 1.5),
+        ({"backward_cumulative_compile_time_us": None, "inductor_compile_time_s": None}, None),
+    ],
+)
+def test_a_backward_compile_has_its_time_with_every_back_end(fields: dict[str, object], seconds: float | None) -> None:
+    text = record({"bwd_compilation_metrics": {"compile_id": "0/0", **fields}, **context()})
+    assert [event.seconds for event in only(read(text), BackwardCompiled)] == [seconds]
+
+
 def test_breaks_recompiles_and_cache_answers_come_with_their_reasons() -> None:
     events = read(WHOLE)
     (broken,) = only(events, GraphBroken)
