@@ -11,8 +11,8 @@ from neuron_top.late_pattern import late_pattern
 MARK = "neurontop: "
 """Begins every line of ours except the rows of the summary."""
 _ROWS = (
-    "wall time", "compile time", "cache", "lock waits", "PyTorch", "last step", "peak memory", "fell back", "recorded",
-    "next",
+    "wall time", "compile time", "cache", "lock waits", "PyTorch", "its caches", "last step", "peak memory",
+    "fell back", "recorded", "next",
 )  # fmt: skip
 _ROW = late_pattern(r"\s{0,20}(?:" + "|".join(f"{row:<13}" for row in _ROWS) + r")\S")
 _REPETITION = late_pattern(

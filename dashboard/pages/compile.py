@@ -28,6 +28,7 @@ from neuron_top.views.torch_trace import (
     FrameState,
     TorchView,
     added_up_words,
+    cache_name,
     cache_words,
     nth_text,
     summary_words,
@@ -255,7 +256,7 @@ def torch_section(view: TorchView | None) -> Any:
     return panel(
         "torch.compile",
         html.P(added_up_words(view.summary)),
-        fact_list([(f"{row.cache} cache", cache_words(row)) for row in view.summary.caches]),
+        fact_list([(cache_name(row.cache), cache_words(row)) for row in view.summary.caches]),
         _frames(_alike(running_first)[:FRAMES_SHOWN]),
         html.H3("Graph breaks") if breaks else None,
         table(("times", "place", "reason"), breaks, caption="Graph breaks", right=(0,)) if breaks else None,
@@ -289,8 +290,8 @@ def _frames(groups: Sequence[Sequence[FrameRow]]) -> Any:
         "back end": [rows[0].backend for rows in groups],
         "took": [_took(rows) for rows in groups],
         "at step": [count_text(rows[0].step) if rows[0].step is not None else "" for rows in groups],
-        "FX cache": [rows[0].fx for rows in groups],
-        "AOT cache": [rows[0].aot for rows in groups],
+        "Inductor's cache": [rows[0].fx for rows in groups],
+        "AOTAutograd's cache": [rows[0].aot for rows in groups],
         "why recompiled, or given up": [rows[0].failure or "; ".join(rows[0].recompiled) for rows in groups],
         "PyTorch's id": [html.Code(rows[0].compile_id) for rows in groups],
     }

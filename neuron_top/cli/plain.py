@@ -18,11 +18,10 @@ from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CacheSpace, fetch_words
 from neuron_top.views.states import JobState
 from neuron_top.views.summary import Summary
-from neuron_top.views.torch_trace import TorchSummary, added_up_words, cache_words
+from neuron_top.views.torch_trace import TorchSummary, added_up_words, cache_name, cache_words
 from neuron_top.views.verdict import verdict, verdict_lines
 
 QUIET_SECONDS = 10.0
-_TORCH_CACHES = {"fx-graph": "  FX cache", "aot-autograd": "  AOT cache"}
 LOOK_SECONDS = 0.5
 
 
@@ -234,10 +233,8 @@ def _torch_rows(summary: TorchSummary | None) -> list[tuple[str, str]]:
     """torch.compile of plain PyTorch processes; nothing where none wrote a trace."""
     if summary is None:
         return []
-    return [
-        ("PyTorch", added_up_words(summary)),
-        *((_TORCH_CACHES.get(row.cache, f"  {row.cache}"), cache_words(row)) for row in summary.caches),
-    ]
+    caches = " · ".join(f"{cache_name(row.cache)}: {cache_words(row)}" for row in summary.caches)
+    return [("PyTorch", added_up_words(summary)), *([("its caches", caches)] if caches else [])]
 
 
 def _of_graphs(closing: Summary) -> str:

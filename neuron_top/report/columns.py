@@ -15,7 +15,7 @@ from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.report import Report
 from neuron_top.views.report_context import MemoryLine
 from neuron_top.views.timeline import SpanKind
-from neuron_top.views.torch_trace import TorchView, added_up_words, cache_words
+from neuron_top.views.torch_trace import TorchView, added_up_words, cache_name, cache_words
 
 _PREFIX = {Provenance.AT_MOST: "≤ ", Provenance.AT_LEAST: "≥ ", Provenance.ESTIMATED: "≈ "}
 
@@ -329,8 +329,8 @@ TORCH_FRAMES = (
     ),
     ReportColumn("graphs", lambda row: count_text(row.graphs), lambda row: row.graphs),
     ReportColumn("breaks", lambda row: count_text(row.breaks) if row.breaks else "", lambda row: row.breaks),
-    ReportColumn("FX cache", lambda row: row.fx),
-    ReportColumn("AOT cache", lambda row: row.aot),
+    ReportColumn("Inductor's cache", lambda row: row.fx),
+    ReportColumn("AOTAutograd's cache", lambda row: row.aot),
     ReportColumn("given up", lambda row: row.failure),
 )
 BREAKS = (
@@ -350,7 +350,7 @@ RECOMPILES = (
     ReportColumn("reason", lambda row: "; ".join(row.recompiled)),
 )
 TORCH_CACHES = (
-    ReportColumn("cache", lambda row: row.cache),
+    ReportColumn("cache", lambda row: cache_name(row.cache)),
     ReportColumn("answers", cache_words),
     ReportColumn(
         "hit rate", lambda row: "" if row.hit_rate is None else percent_text(row.hit_rate), lambda row: row.hit_rate

@@ -51,6 +51,7 @@ MOMENTS = frozenset(
         AlertKind.FALLBACK,
         AlertKind.DEVICE_RESET,
         AlertKind.RECOMPILED,
+        AlertKind.LATE_RECOMPILES,
     }
 )
 """Kinds of alerts about single events; all others hold for some time."""
@@ -244,7 +245,7 @@ _WORDS = {
         "See the breakdown by kind: tensors call for a smaller batch, scratchpad and code for smaller graphs.",
     ),
     AlertKind.LATE_RECOMPILES: _Words(
-        "recompiles after warm-up",
+        "graphs compiled during training",
         _recompiles,
         "Look for shapes that change between steps (last batch, sequence length): pad them, drop the last batch, or "
         "compile them beforehand.",

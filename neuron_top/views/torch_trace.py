@@ -306,14 +306,15 @@ _PLURAL = {
 def summary_words(one: TorchSummary) -> str:
     """The totals in one line: `4 compiles, 4 graphs, 18.5 s; 2 graph breaks, 2 recompiles`.
 
-    Graphs of our own back end are named apart: `2 compiles, 2 graphs by the back end neurontop, 9.1 s`.
+    Graphs of our own back end are named apart: `2 compiles, 2 graphs by the back end neurontop, 9.1 s with
+    tracing`: the compiles alone are the run's own compile time.
     """
     words = [counted(one.compiles, "compile")]
     if one.graphs or not one.graphs_ours:
         words.append(counted(one.graphs, "graph"))
     if one.graphs_ours:
         words.append(f"{counted(one.graphs_ours, 'graph')} by the back end neurontop")
-    words.append(duration_text(one.seconds))
+    words.append(duration_text(one.seconds) + (" with tracing" if one.graphs_ours else ""))
     problems = [counted(n, name) for n, name in ((one.breaks, "graph break"), (one.recompiles, "recompile")) if n]
     problems += [f"{count_text(one.failures)} given up"] if one.failures else []
     return ", ".join(words) + (f"; {', '.join(problems)}" if problems else "")
@@ -323,6 +324,19 @@ def added_up_words(one: TorchSummary) -> str:
     """As `summary_words`, and of how many processes: several take more seconds together than went by."""
     together = f"; counts and times of {one.processes} processes, added up" if one.processes > 1 else ""
     return f"{summary_words(one)}{together}"
+
+
+CACHE_NAMES = {
+    TorchCache.FX_GRAPH: "Inductor's cache",
+    TorchCache.AOT_AUTOGRAD: "AOTAutograd's cache",
+    TorchCache.FX_GRAPH_REMOTE: "Inductor's remote cache",
+    TorchCache.AOT_AUTOGRAD_REMOTE: "AOTAutograd's remote cache",
+}
+
+
+def cache_name(cache: TorchCache) -> str:
+    """A cache of PyTorch by the part of PyTorch that it belongs to; one of another version by its own name."""
+    return CACHE_NAMES.get(cache, f"cache {cache}")
 
 
 def cache_words(row: TorchCacheRow) -> str:

@@ -131,7 +131,7 @@ def late_graphs(given: Input) -> Raised:
     given.prints(*(f"step {step}/100 loss 1.5" for step in range(1, 9)))
     for after, module in ((3600.0, GRAPHS[0]), (3700.0, GRAPHS[1])):
         given.says(f"Compilation Successfully Completed for model.{module}.hlo_module.pb", after=after)
-    return given.alert("recompiles after warm-up", "2 new graphs", later=7200.0), "pad them"
+    return given.alert("graphs compiled during training", "2 new graphs", later=7200.0), "pad them"
 
 
 def idle_core(given: Input) -> Raised:

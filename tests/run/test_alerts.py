@@ -110,7 +110,7 @@ def test_graphs_that_keep_appearing_after_warm_up_are_recompiles():
     ]
     assert not raised(20.0, *early, *steps)
     assert not raised(20.0, *early, *steps, *late[:2])  # a single one is the evaluation, most often
-    assert raised(20.0, *early, *steps, *late)["recompiles after warm-up"].since == 10.0
+    assert raised(20.0, *early, *steps, *late)["graphs compiled during training"].since == 10.0
 
 
 def test_a_core_that_idles_while_its_peers_work_is_named():

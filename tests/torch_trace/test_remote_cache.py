@@ -93,7 +93,7 @@ def test_a_second_machine_finds_what_the_first_has_compiled(tmp_path: Path) -> N
     )
     document = markdown(report(second, second.last_time or 0.0))
     assert f"| hits in PyTorch's caches | {local} |" in document
-    assert "fx-graph remote" in document
+    assert "Inductor's remote cache" in document
 
 
 def asked(about: dict[str, object], kind: str = "compilation_metrics") -> list[tuple[str, str, str]]:

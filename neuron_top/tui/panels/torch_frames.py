@@ -14,6 +14,7 @@ from neuron_top.views.torch_trace import (
     FrameRow,
     FrameState,
     TorchView,
+    cache_name,
     cache_words,
     nth_text,
     summary_words,
@@ -45,9 +46,9 @@ def torch_panel(theme: Theme, view: TorchView, width: int, height: int) -> list[
     lines = [rule(theme, width, "torch.compile", f"{ranks}{summary_words(view.summary)}")]
     lines += [
         Line(theme, width)
-        .put("its own cache", theme.quiet, _LABEL)
+        .put("its caches", theme.quiet, _LABEL)
         .gap()
-        .put(f"{row.cache}: {cache_words(row)}", theme.text)
+        .put(f"{cache_name(row.cache)}: {cache_words(row)}", theme.text)
         .strip()
         for row in view.summary.caches
     ]
@@ -86,7 +87,7 @@ def _frame(theme: Theme, row: FrameRow, alike: int, width: int) -> Strip:
     rank = f"r{row.rank}" if row.rank is not None else ""
     line.put(f"{rank}+{alike}" if alike else rank, theme.quiet, 7).gap()
     line.put(row.function, theme.text, min(32, max(12, width // 3))).gap()
-    stages = (row.fx and f"FX cache {row.fx}", row.aot and f"AOT cache {row.aot}")
+    stages = (row.fx and f"Inductor's cache {row.fx}", row.aot and f"AOTAutograd's cache {row.aot}")
     line.put(", ".join(words for words in stages if words), theme.quiet)
     if row.failure or row.recompiled:
         line.gap().put(row.failure or f"recompiled: {row.recompiled[0]}", theme.bad if row.failure else theme.warn)
