@@ -16,6 +16,10 @@ BLANK = {"data": [], "layout": {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor"
 """A chart before its first data: blank, without axes."""
 
 
+_FEW_COLUMNS, _SHORT = 3, 14
+"""How many columns fit on a phone; the longest text that shares a line of a card with another one."""
+
+
 def attributes(**attributes: str) -> Any:
     """Attributes with a dash in their name: `attributes(aria_label="…")`."""
     return {name.replace("_", "-"): value for name, value in attributes.items()}
@@ -89,22 +93,37 @@ def table(
     right: Sequence[int] = (),
     minor: Sequence[int] = (),
 ) -> Component:
-    """A small table; the columns in `right` hold numbers, those in `minor` are left out on a phone."""
-    marks = [("number", right), ("minor", minor)]
+    """A small table; the columns in `right` hold numbers, those in `minor` are left out on a phone.
+
+    One of many columns is a card per row on a phone, where each cell has the name of its column before it.
+    """
+    body = [list(row) for row in rows]
+    is_wide = len(head) - len(minor) > _FEW_COLUMNS
+    long = [i for i in range(len(head)) if any(_is_long(row[i]) for row in body)]
+    marks = [("number", right), ("minor", minor), ("long", long if is_wide else ())]
     kind = [" ".join(name for name, columns in marks if i in columns) or None for i in range(len(head))]
+    named = [attributes(data_label=text) if is_wide else {} for text in head]
     return html.Div(
         html.Table(
             [
                 html.Caption(caption, className="visually-hidden"),
                 html.Thead(html.Tr([html.Th(text, className=kind[i], scope="col") for i, text in enumerate(head)])),
-                html.Tbody([html.Tr([html.Td(cell, className=kind[i]) for i, cell in enumerate(row)]) for row in rows]),
+                html.Tbody([html.Tr(list(map(_cell, row, kind, named))) for row in body]),
             ]
         ),
-        className="table-scroll",
+        className="table-scroll cards" if is_wide else "table-scroll",
         tabIndex=0,
         role="region",
         **attributes(aria_label=caption),
     )
+
+
+def _is_long(content: Component) -> bool:
+    return not isinstance(content, str | int) or len(str(content)) > _SHORT
+
+
+def _cell(content: Component, kind: str | None, named: Any) -> Component:
+    return html.Td(content, className=kind, **named)
 
 
 def term(word: str, shown: str = "") -> Component:

@@ -298,7 +298,7 @@ def exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Figure:
         }
         for kind in ordered_kinds(kind for core in cores for kind in core.kinds)
     ]
-    axes = {"xaxis": {"type": "category", "tickangle": 0}, "yaxis": {"title": {"text": "GiB"}, "rangemode": "tozero"}}
+    axes = {"xaxis": {"type": "category"}, "yaxis": {"title": {"text": "GiB"}, "rangemode": "tozero"}}
     return {"data": data, "layout": layout(colors, 300, barmode="stack", showlegend=True, **axes)}
 
 

@@ -12,11 +12,13 @@ from neuron_top.dashboard.cache_figures import TREEMAP_HEIGHT
 from neuron_top.events import CompilePhaseEnded, FrameCompileBegan, RunStarted
 from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.log_line import LogLine
+from neuron_top.services.feeds import live_feed
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
 from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
+from tests.dashboard.picture_inputs import telemetry, training
 from tests.dashboard.served import serving
 from tests.dashboard.test_overview_compiles import compiling_events
 from tests.dashboard.test_pages import words_of
@@ -109,6 +111,34 @@ def test_on_a_phone_the_first_panel_is_open_and_the_others_open_by_their_heading
         seen.page.set_viewport_size({"width": 1440, "height": 1000})
         seen.page.wait_for_selector("#live-losses", state="visible")
         assert (seen.complaints, seen.alerts) == ([], [])
+        seen.page.close()
+
+
+SIDEWAYS = """() => [...document.querySelectorAll('.table-scroll')]
+    .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.innerText)"""
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+def test_on_a_phone_a_table_of_many_columns_is_a_card_per_row_and_none_scrolls_sideways(
+    browser: Any, tmp_path: Path
+) -> None:
+    log = training(tmp_path)
+    (tmp_path / "monitor.jsonl").write_bytes(telemetry(32, 0))
+    feed: Any = live_feed(Settings(state_dir=str(tmp_path / "state")), [str(log), str(tmp_path / "monitor.jsonl")])
+    with serving(feed, tmp_path / "state") as served:
+        seen = Watched(browser, viewport={"width": 360, "height": 800})
+        seen.page.goto(f"{served.address}cores")
+        seen.until("#cores-rows", "GiB")
+        row = seen.page.locator("#cores-rows tbody tr").first
+        label = "getComputedStyle(document.querySelector('#cores-rows td'), '::before').content"
+        assert seen.page.evaluate(label) == '"core"'
+        assert row.bounding_box()["height"] > 60, "several lines"
+        assert seen.page.evaluate(SIDEWAYS) == []
+        seen.page.set_viewport_size({"width": 1440, "height": 1000})
+        assert row.bounding_box()["height"] < 60
+        assert seen.page.evaluate(label) == "none"
+        assert seen.complaints == []
         seen.page.close()
 
 
