@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import threading
 from collections.abc import Callable, Iterator
 
 from neuron_top.processes.launch import Job
+from neuron_top.processes.self_stop import stop_until_continued
 
 
 @contextlib.contextmanager
@@ -67,16 +67,6 @@ def _stopping_with(job: Job) -> Callable[[int, object], None]:
 
     def stop(_number: int, _frame: object) -> None:
         with job.stopped() if job.started else contextlib.nullcontext():
-            _stop_this_process()
+            stop_until_continued()
 
     return stop
-
-
-def _stop_this_process() -> None:
-    """Stop as if the signal of Ctrl-Z had no handler; returns when we are continued, or at once if nobody could do that
-    (without a shell with job control the kernel drops the signal)."""
-    handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-    try:
-        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # to this thread, so that it stops here
-    finally:
-        signal.signal(signal.SIGTSTP, handler)

@@ -11,9 +11,10 @@ from neuron_top.ingest.feed import Feed
 from neuron_top.ingest.recording import Recording
 from neuron_top.processes.job_signals import signals_passed_on
 from neuron_top.processes.launch import shell_status
+from neuron_top.processes.self_stop import stop_until_continued
 from neuron_top.settings import Settings
 
-__all__ = ["Recording", "new_recording", "screen_feed", "shell_status", "signals_passed_on"]
+__all__ = ["Recording", "new_recording", "screen_feed", "shell_status", "signals_passed_on", "stop_until_continued"]
 
 
 def new_recording(

@@ -35,6 +35,11 @@ class LastingDriver(LinuxDriver):
             constants.ESCAPE_DELAY = ESCAPE_SECONDS  # type: ignore[misc]
         self._file = cast("Any", _Lasting(cast("IO[str]", self._file)))
 
+    def _sigtstp_application(self, *_: object) -> None:
+        """Stop as Ctrl-Z does, also when the signal comes from outside: Textual stops its own process alone, and what
+        must not go on without it (`while_stopped`) would."""
+        self._loop.call_soon_threadsafe(self._app.action_suspend_process)
+
     def run_input_thread(self) -> None:
         """As Textual's, but after each read it checks again once an escape has been alone for long enough."""
         parser = XTermParser()

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import os
-import signal
-import time
 
-_GRACE_SECONDS = 0.05
-"""After being carried on: another thread may be the one that takes the signal."""
+from neuron_top.services.record import stop_until_continued
 
 
 def stop_until_in_front(terminal: int) -> bool:
     """Stop this process and those that were started with it; True once they have the terminal again.
 
-    False, at once, where nobody could carry them on (no shell with job control started us): the kernel drops the signal
-    then. After `bg` they stop again: a screen has nothing to draw on there.
+    False, at once, where nobody could continue them. After `bg` they stop again: a screen has nothing to draw on there.
     """
-    carried_on = False
-
-    def note(_number: int, _frame: object) -> None:
-        nonlocal carried_on
-        carried_on = True
-
-    handlers = {
-        signal.SIGCONT: signal.signal(signal.SIGCONT, note),
-        signal.SIGTSTP: signal.signal(signal.SIGTSTP, signal.SIG_DFL),
-    }
-    try:
-        while True:
-            carried_on = False
-            os.killpg(0, signal.SIGTSTP)
-            if not carried_on:
-                time.sleep(_GRACE_SECONDS)
-            if not carried_on or _is_in_front(terminal):
-                return carried_on
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+    while stop_until_continued(whole_group=True):
+        if _is_in_front(terminal):
+            return True
+    return False
 
 
 def _is_in_front(terminal: int) -> bool:

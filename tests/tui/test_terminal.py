@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 pytestmark = [
@@ -147,7 +149,18 @@ def test_control_c_leaves_the_terminal_as_it_was(tmux: Tmux, tmp_path: Path) -> 
     tmux.until("left with 0")
 
 
-def test_ctrl_z_stops_the_view_and_its_job_and_fg_carries_both_on(tmux: Tmux, tmp_path: Path) -> None:
+def pid_of(script: Path) -> int:
+    """Of the `neurontop run` that has started this script."""
+    (job,) = [
+        process for process in psutil.process_iter(["cmdline"]) if (process.info["cmdline"] or [])[1:] == [str(script)]
+    ]
+    return int(job.ppid())
+
+
+@pytest.mark.parametrize("from_outside", [False, True])
+def test_ctrl_z_stops_the_view_and_its_job_and_fg_carries_both_on(
+    tmux: Tmux, tmp_path: Path, *, from_outside: bool
+) -> None:
     count, script = tmp_path / "count", tmp_path / "job.py"
     script.write_text(
         f"import time\nfor step in range(9999):\n    open({str(count)!r}, 'w').write(str(step))\n"
@@ -156,7 +169,10 @@ def test_ctrl_z_stops_the_view_and_its_job_and_fg_carries_both_on(tmux: Tmux, tm
     tmux.open("bash --norc --noprofile -i")
     tmux.press(f"{NEURONTOP} run --screen --name held -- {sys.executable} {script}", "Enter")
     tmux.until("● TRAINING held")
-    tmux.press("C-z")
+    if from_outside:
+        os.kill(pid_of(script), signal.SIGTSTP)
+    else:
+        tmux.press("C-z")
     tmux.until("Stopped")
     before = count.read_text()
     # A screen has nothing to draw on in the background: it stops again.
