@@ -304,17 +304,17 @@ _PLURAL = {
 
 
 def summary_words(one: TorchSummary) -> str:
-    """The totals in one line: `4 compiles, 4 graphs, 18.5 s; 2 graph breaks, 2 recompiles`.
+    """The totals in one line: `4 compiles in 18.5 s, 4 graphs; 2 graph breaks, 2 recompiles`.
 
-    Graphs of our own back end are named apart: `2 compiles, 2 graphs by the back end neurontop, 9.1 s with
-    tracing`: the compiles alone are the run's own compile time.
+    Graphs of our own back end are named apart: `2 compiles in 9.1 s with tracing, 2 graphs by the back end neurontop`;
+    without tracing they are the run's own compile time.
     """
-    words = [counted(one.compiles, "compile")]
+    traced = " with tracing" if one.graphs_ours else ""
+    words = [f"{counted(one.compiles, 'compile')} in {duration_text(one.seconds)}{traced}"]
     if one.graphs or not one.graphs_ours:
         words.append(counted(one.graphs, "graph"))
     if one.graphs_ours:
         words.append(f"{counted(one.graphs_ours, 'graph')} by the back end neurontop")
-    words.append(duration_text(one.seconds) + (" with tracing" if one.graphs_ours else ""))
     problems = [counted(n, name) for n, name in ((one.breaks, "graph break"), (one.recompiles, "recompile")) if n]
     problems += [f"{count_text(one.failures)} given up"] if one.failures else []
     return ", ".join(words) + (f"; {', '.join(problems)}" if problems else "")

@@ -252,11 +252,9 @@ def in_the_background(arguments: str, folder: Path) -> bytes:
 
 
 def test_the_summary_is_broken_between_words_below_its_values_and_commands_stay_whole() -> None:
-    row = (
-        f"  {'PyTorch':<13}4 compiles, 4 graphs by the back end neurontop, 39.1 s; 2 recompiles; counts of 2 processes"
-    )
+    row = f"  {'PyTorch':<13}4 compiles in 39.1 s with tracing, 4 graphs by the back end neurontop; 2 recompiles"
     first, second = broken(row, 80)
-    assert first.startswith("  PyTorch      4 compiles, ")
+    assert first.startswith("  PyTorch      4 compiles in ")
     assert second.startswith(" " * 15)
     assert [*first.split(), *second.split()] == row.split()
     assert max(map(len, (first, second))) <= 80

@@ -172,7 +172,7 @@ def test_ranks_that_compile_the_same_share_a_row_of_torch_compile() -> None:
     view = TorchView(summary=summary, frames=frames, breaks=(), phases=())
     strips = torch_panel(THEME, view, 100, torch_lines(view))
     title, first, second = (strip.text for strip in strips)
-    assert "4 ranks, added up: 4 compiles, 4 graphs" in title
+    assert "4 ranks, added up: 4 compiles in " in title
     assert first.split() == ["▶", "1st", "compile", "1", "m", "47", "s", "r1+2", "forward"]
     assert second.split()[-2:] == ["r3", "loss"]
 
