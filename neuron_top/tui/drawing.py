@@ -124,9 +124,23 @@ def fact(theme: Theme, label: str, text: str, width: int, style: Style | None = 
 
 
 def short_command(command: str) -> str:
-    """A command line without the folders of its programs and scripts, which are the same for every process."""
-    words = command.split(" ")
-    return " ".join(word.rpartition("/")[2] or word if word.startswith("/") else word for word in words)
+    """A command line without what is the same for every process: folders of programs and scripts, and `python -u`."""
+    words = [word.rpartition("/")[2] or word if word.startswith("/") else word for word in command.split(" ")]
+    return " ".join(words[_script(words) :])
+
+
+def _script(words: Sequence[str]) -> int:
+    """Where the script or the module begins that Python runs; 0 for another program, and for code after `-c`."""
+    if not words[0].startswith("python"):
+        return 0
+    for index, word in enumerate(words[1:], 1):
+        if word == "-c":
+            return 0
+        if word == "-m":
+            return min(index + 1, len(words) - 1)
+        if not word.startswith("-") and words[index - 1] not in ("-W", "-X"):
+            return index
+    return 0
 
 
 def without_backticks(text: str) -> str:

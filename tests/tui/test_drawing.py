@@ -122,6 +122,19 @@ def test_a_paragraph_loses_no_word_and_begins_every_line_where_it_is_reported() 
     assert " ".join(strip.text.strip() for strip in strips) == "one two three four five six seven"
 
 
-def test_a_command_is_short_without_the_folders_of_its_programs() -> None:
-    command = "/opt/venv/bin/python -u /home/me/train.py --data s3://bucket/x --out relative/path"
-    assert drawing.short_command(command) == "python -u train.py --data s3://bucket/x --out relative/path"
+@pytest.mark.parametrize(
+    ("command", "short"),
+    [
+        (
+            "/opt/venv/bin/python -u /home/me/train.py --data s3://bucket/x --out relative/path",
+            "train.py --data s3://bucket/x --out relative/path",
+        ),
+        ("/usr/bin/python3.11 -W ignore -u -m torch.distributed.run train.py", "torch.distributed.run train.py"),
+        ("python3 -c import time", "python3 -c import time"),
+        ("python", "python"),
+        ("/usr/bin/neuron-bench -n 4", "neuron-bench -n 4"),
+        ("", ""),
+    ],
+)
+def test_a_command_is_short_without_its_folders_and_its_interpreter(command: str, short: str) -> None:
+    assert drawing.short_command(command) == short

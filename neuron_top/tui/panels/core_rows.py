@@ -180,7 +180,8 @@ COLUMNS = (
     *(column for metric, column in METRIC_COLUMNS.items() if metric is not UTILIZATION and not metric.is_optional),
     Column("Last minute", 12, _of_core(_trend), None, grow=2, least=76),
     Column("PID", 8, _text(lambda core: f"{core.pid or ''}"), _by(lambda core: core.pid), True, least=120),
-    Column("Process", 14, _text(lambda core: short_command(core.process)), _by(lambda core: core.process), least=120),
+    Column("Process", 14, _text(lambda core: short_command(core.process)), _by(lambda core: core.process), least=120,
+           grow=2),
     Column("Model", 16, _text(lambda core: " ".join(core.models)), None, grow=1, least=160),
 )  # fmt: skip
 
