@@ -161,8 +161,14 @@ class LogView(Lines, can_focus=True):
         if self._filling:
             return "Looking for lines that match…"
         if self._window.query:
-            return "No line matches. esc drops the filter, m shows all lines."
+            return self._no_match()
         return "No log lines yet: the output of a job under neurontop run, or of the files named to neurontop watch."
+
+    def _no_match(self) -> str:
+        if self.marked_only:
+            return "No line is an error, a warning or an event. m shows all lines."
+        by_rank = " Many logs do not say which rank wrote a line." if "rank:" in self._window.query.text else ""
+        return f"No line matches. esc drops the filter.{by_rank}"
 
     def hold(self) -> None:
         """Stop following, with the cursor on the last line."""
