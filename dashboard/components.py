@@ -92,13 +92,15 @@ def table(
     caption: str,
     right: Sequence[int] = (),
     minor: Sequence[int] = (),
+    fits: bool = False,
 ) -> Component:
     """A small table; the columns in `right` hold numbers, those in `minor` are left out on a phone.
 
-    One of many columns is a card per row on a phone, where each cell has the name of its column before it.
+    One of many columns is a card per row on a phone, where each cell has the name of its column before it; unless it
+    `fits` there.
     """
     body = [list(row) for row in rows]
-    is_wide = len(head) - len(minor) > _FEW_COLUMNS
+    is_wide = not fits and len(head) - len(minor) > _FEW_COLUMNS
     long = [i for i in range(len(head)) if any(_is_long(row[i]) for row in body)]
     marks = [("number", right), ("minor", minor), ("long", long if is_wide else ())]
     kind = [" ".join(name for name, columns in marks if i in columns) or None for i in range(len(head))]

@@ -62,7 +62,7 @@ def _parts(parts: list[Reclaim]) -> list[Any]:
         for part in parts
     ]
     head = ("could be reclaimed", "entries", "frees", "to compile again")
-    return [table(head, rows, caption="What could be reclaimed", right=(1, 2, 3))]
+    return [table(head, rows, caption="What could be reclaimed", right=(1, 2, 3), fits=True)]
 
 
 def other_cache(one: OtherCache) -> Any:

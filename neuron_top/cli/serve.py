@@ -96,13 +96,13 @@ def execute(arguments: argparse.Namespace) -> int:
             port=arguments.port,
             prefix=_prefix(arguments.prefix),
             roots=cache_roots(arguments.paths),
-            shown=_shown(arguments.paths, arguments.job or ""),
+            shown=shown_name(arguments.paths, arguments.job or ""),
             opened=lambda address: _opened(address, to_know),
         )
     return 0
 
 
-def _shown(paths: Sequence[str], job: str) -> str:
+def shown_name(paths: Sequence[str], job: str) -> str:
     """What pages call the run that is watched: by what was named, else by this machine."""
     from neuron_top.dashboard.feed_registry import MACHINE
     from neuron_top.services.feeds import bucket_paths

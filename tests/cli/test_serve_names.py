@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_top.cli.serve import _shown
+from neuron_top.cli.serve import shown_name
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from neuron_top.cli.serve import _shown
     ],
 )
 def test_the_live_run_is_called_by_what_was_named(paths: list[str], job: str, name: str) -> None:
-    assert _shown(paths, job) == name
+    assert shown_name(paths, job) == name

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neuron_top import settings as configuration
+from neuron_top.cli.serve import shown_name
 from neuron_top.services.demo import demo_feed, demo_settings
 from neuron_top.services.feeds import live_feed
 from neuron_top.settings import Settings
@@ -71,6 +72,7 @@ def demo(share: float) -> Opened:
             with serving(feed, Path(settings.state_dir)) as served:
                 feed.clock.pause()
                 feed.clock.seek(feed.clock.start + (feed.clock.end - feed.clock.start) * share)
+                served.feeds.live_name = "the demo, played"  # as `neurontop demo --web` calls it
                 yield served
 
     return case
@@ -161,6 +163,7 @@ def following(state: Path, paths: Sequence[str]) -> Iterator[Served]:
     """The product on files, once it has read them."""
     feed: Any = live_feed(Settings(state_dir=str(state / "state")), paths)
     with serving(feed, state / "state") as served:
+        served.feeds.live_name = shown_name(paths, "")
         yield served
 
 
