@@ -53,6 +53,14 @@ def last_change(path: str | Path) -> float | None:
     return changed if abs(changed) < _FARTHEST else None
 
 
+def size_of(path: str | Path) -> int:
+    """Bytes of a file; 0 where it is not there."""
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 (strings are asked for too)
+    except OSError:
+        return 0
+
+
 def nearest_folder(path: Path) -> Path:
     """The folder, or the lowest one above it that is there: it is on the disk that `path` will be made on."""
     return next((folder for folder in (path, *path.parents) if is_folder(folder)), Path("/"))

@@ -118,7 +118,9 @@ def _sources_of_paths(
     settings: Settings, buffer: LogBuffer, paths: Sequence[str], piped: int | None
 ) -> Iterator[TelemetrySource]:
     from neuron_top.ingest import graph_tables
-    from neuron_top.ingest.sources import LogFiles, StandardInput, TelemetryLog
+    from neuron_top.ingest.followed_logs import LogFiles
+    from neuron_top.ingest.standard_input import StandardInput
+    from neuron_top.ingest.telemetry_log import TelemetryLog
 
     captures = [path for path in paths if path != STANDARD_INPUT and _is_telemetry(path)]
     named = [Path(path) for path in paths if path != STANDARD_INPUT and path not in captures]

@@ -35,7 +35,7 @@ from neuron_top.ingest.recordings import (
     run_folder,
     store_path,
 )
-from neuron_top.ingest.sources import SideChannel
+from neuron_top.ingest.side_channel_source import SideChannel
 from neuron_top.ingest.torch_trace import TRACE_BYTES, TorchTraces
 from neuron_top.parsers.secrets import command_without_secrets
 from neuron_top.processes.interleave import Interleaver

@@ -6,12 +6,18 @@ A source owns no thread. Ingest gives each one a thread of its own that calls `s
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol, runtime_checkable
 
 from neuron_top.events import AnyEvent
 
 Emit = Callable[[AnyEvent], None]
+
+
+def emit_all(events: Iterable[AnyEvent], emit: Emit) -> None:
+    """Emit these events one after the other."""
+    for event in events:
+        emit(event)
 
 
 class TelemetrySource(Protocol):

@@ -21,7 +21,7 @@ from neuron_top.errors import RefusedForSafety
 from neuron_top.events import AnyEvent, CompileEnded, LineMalformed, RunFinished, RunStarted, SourceUnavailable, encode
 from neuron_top.ingest.recorder import OutputFile, Recorder
 from neuron_top.ingest.recordings import store_path
-from neuron_top.ingest.sources import SideChannel
+from neuron_top.ingest.side_channel_source import SideChannel
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.sqlite import SqliteStore

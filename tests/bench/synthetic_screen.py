@@ -84,7 +84,7 @@ def main() -> None:
     """`synthetic_screen.py cores N`, `… hours HOURS CORES`, `… log FILE` or `… busy FILE CORES` (both at once)."""
     disable_gc()
     from neuron_top.ingest.assembly import paths_feed
-    from neuron_top.ingest.sources import LogFiles
+    from neuron_top.ingest.followed_logs import LogFiles
     from neuron_top.settings import Settings
     from neuron_top.tui.app import TopApp
 

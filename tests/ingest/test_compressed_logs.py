@@ -20,10 +20,10 @@ from neuron_top.cli.main import main
 from neuron_top.errors import UsageError
 from neuron_top.events import AnyEvent
 from neuron_top.ingest import assembly
+from neuron_top.ingest.followed_logs import LogFiles
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.run_loader import read_logs
-from neuron_top.ingest.sources import LogFiles
 from neuron_top.processes import log_input
 from neuron_top.processes.log_input import portions, quiet
 from neuron_top.settings import Settings
@@ -227,8 +227,8 @@ def test_lines_of_a_compressed_log_can_be_scrolled_through(tmp_path: Path) -> No
 def test_copies_of_compressed_logs_take_no_more_files_and_bytes_than_allowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neuron_top.ingest.sources._COPIED_FILES", 2)
-    monkeypatch.setattr("neuron_top.ingest.sources._COPIED_BYTES", len(hits(0, 500)))
+    monkeypatch.setattr("neuron_top.ingest.followed_logs._COPIED_FILES", 2)
+    monkeypatch.setattr("neuron_top.ingest.followed_logs._COPIED_BYTES", len(hits(0, 500)))
     paths = [tmp_path / f"{rank}.log.gz" for rank in range(4)]
     for path, count in zip(paths, (400, 200, 50, 50), strict=True):
         path.write_bytes(gzip.compress(hits(0, count)))

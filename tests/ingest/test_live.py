@@ -18,10 +18,10 @@ from neuron_top.events import (
     decode,
     encode,
 )
+from neuron_top.ingest.followed_logs import LogFiles
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import load_run
-from neuron_top.ingest.sources import LogFiles
 from neuron_top.run.model import Run
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.telemetry.source import Emit

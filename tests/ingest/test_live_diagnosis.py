@@ -24,7 +24,7 @@ from neuron_top.ingest.log_diagnosis import COUNT_SECONDS
 from neuron_top.ingest.log_ingestor import LAST_LINE_SECONDS, QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.recordings import OUTPUT_NAME, find_recording, load_run
 from neuron_top.ingest.replay import ReplayFeed
-from neuron_top.ingest.sources import StandardInput
+from neuron_top.ingest.standard_input import StandardInput
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 from neuron_top.services.status import status
@@ -272,7 +272,7 @@ def test_the_exit_code_of_a_job_that_printed_nothing_is_its_diagnosis(tmp_path: 
 
 def test_what_finds_causes_is_imported_with_the_first_bytes_of_a_log() -> None:
     code = (
-        "import sys, neuron_top.ingest.sources, neuron_top.ingest.recording, neuron_top.tui.app\n"
+        "import sys, neuron_top.ingest.standard_input, neuron_top.ingest.recording, neuron_top.tui.app\n"
         "from neuron_top.ingest.log_buffer import LogBuffer\n"
         "from neuron_top.ingest.log_ingestor import LogIngestor\n"
         "log = LogIngestor('a', LogBuffer())\n"

@@ -12,9 +12,9 @@ import pytest
 
 from neuron_top.events import AnyEvent, StepReported
 from neuron_top.ingest.assembly import paths_feed
+from neuron_top.ingest.followed_logs import LogFiles
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import LogIngestor
-from neuron_top.ingest.sources import LogFiles
 from neuron_top.parsers import timestamps
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview

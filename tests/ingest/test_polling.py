@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from neuron_top.events import OutputGrew, Rotation, SourceRotated
+from neuron_top.ingest.followed_logs import SUCCESSOR_SECONDS, LogFiles
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.ingest.sources import SUCCESSOR_SECONDS, LogFiles
 from neuron_top.ingest.wakeup import Wakeup
 from neuron_top.ingest.worker_finder import WorkerFinder
 from neuron_top.processes import proc

@@ -21,12 +21,15 @@ from neuron_top.events import (
     encode,
 )
 from neuron_top.ingest.assembly import is_cache_root, paths_feed
+from neuron_top.ingest.followed_logs import LogFiles
 from neuron_top.ingest.jobs_feed import JobsFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.recorder import OutputFile
 from neuron_top.ingest.recordings import OUTPUT_NAME
-from neuron_top.ingest.sources import LogFiles, SideChannel, StandardInput, TelemetryLog
+from neuron_top.ingest.side_channel_source import SideChannel
+from neuron_top.ingest.standard_input import StandardInput
+from neuron_top.ingest.telemetry_log import TelemetryLog
 from neuron_top.settings import Settings
 from tests.telemetry.records import counters, line, record, runtime
 
@@ -310,7 +313,7 @@ WITHOUT_SPACE = """
 import os, resource, sys
 from neuron_top.ingest.jobs_feed import JobsFeed
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.ingest.sources import StandardInput
+from neuron_top.ingest.standard_input import StandardInput
 buffer = LogBuffer()
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 StandardInput(buffer, kept=True).start(lambda event: print(type(event).__name__, getattr(event, "name", "")))

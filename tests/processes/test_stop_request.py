@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.ingest.sources import StandardInput
+from neuron_top.ingest.standard_input import StandardInput
 from neuron_top.processes.stop_request import StopRequest
 from neuron_top.telemetry.monitor import MonitorSource
 

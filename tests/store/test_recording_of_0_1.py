@@ -14,7 +14,7 @@ import pytest
 
 from neuron_top.events import AnyEvent, CompileEnded, GraphDescribed, encode, legacy
 from neuron_top.ingest.recordings import load_run
-from neuron_top.ingest.sources import SideChannel
+from neuron_top.ingest.side_channel_source import SideChannel
 from neuron_top.run.graph import GraphState
 from neuron_top.store.sqlite import FILE_NAME, SCHEMA_VERSION, SqliteStore
 from neuron_top.views.runs import run_row

@@ -1,0 +1,155 @@
+"""The source that follows logs as they are written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from neuron_top.events import SourceAvailable, SourceUnavailable
+from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
+from neuron_top.ingest.log_span import last_clock
+from neuron_top.ingest.rotated import log_of
+from neuron_top.ingest.wakeup import Wakeup
+from neuron_top.ingest.whole_log import WholeLog
+from neuron_top.plain_files import is_file, last_change, size_of
+from neuron_top.processes.log_input import has_compressed_data
+from neuron_top.processes.tail import FileChange, FileTail
+from neuron_top.telemetry.source import Emit, emit_all
+
+SUCCESSOR_SECONDS = 0.1
+"""How long a log that was replaced must be quiet before the file in its place is read."""
+_COPIED_BYTES = 1 << 30
+"""Bytes that the copies of all unpacked logs together may take on the disk."""
+_COPIED_FILES = 64
+"""How many copies are kept at most: each is an open file."""
+_AWAITED = "no such file yet, it is read as soon as it is there"
+_EMPTY = "the file is empty, it is read as soon as something is written to it"
+_SILENT_PIPE = "nothing was written to this pipe yet, it is read as soon as something is"
+
+
+class LogFiles:
+    """Follows logs. `paths` is called again every second: a folder may get new ones."""
+
+    name = "logs"
+
+    def __init__(self, paths: Callable[[], Iterable[Path]], buffer: LogBuffer, *, from_end: bool = False) -> None:
+        self._paths, self._buffer, self._from_end = paths, buffer, from_end
+        self._tails: dict[str, FileTail] = {}
+        self._ingestors: dict[str, LogIngestor] = {}
+        self._problems: dict[str, str] = {}
+        self._whole: dict[str, WholeLog | None] = {}
+        """Logs that no longer grow; None for one that was already read before it was rotated. They own copies of what
+        they read, which screens scroll through for as long as this source runs."""
+        self._unread: list[WholeLog] = []
+        self._named: frozenset[str] = frozenset()
+        """What `paths` last returned."""
+        self._looked = False
+        self.is_behind = True
+        self._wakeup = Wakeup()
+
+    def start(self, emit: Emit) -> None:
+        """Read until stopped."""
+        with self._wakeup:
+            while True:
+                last = self._wakeup.stopping
+                self._look_for_files(emit)
+                self._read_all(emit)
+                if self.is_behind and self._wakeup.stopping:
+                    break
+                self.is_behind = False
+                if last:
+                    break
+                self._wakeup.wait(self._pause)
+        if not self.is_behind:
+            for ingestor in self._ingestors.values():
+                emit_all(ingestor.flush(), emit)
+        for tail in self._tails.values():
+            tail.close()
+
+    @property
+    def _pause(self) -> float | None:
+        """Seconds after which a quiet log has something to report; None if only new bytes do."""
+        if any(tail.has_successor for tail in self._tails.values()):
+            return SUCCESSOR_SECONDS
+        return None if all(ingestor.settled for ingestor in self._ingestors.values()) else QUIET_SECONDS
+
+    def stop(self) -> None:
+        """Read what came since the last look, then end. Older content that was not read yet is given up: that may
+        take minutes; a caller that wants all of it waits before (`is_behind`)."""
+        self._wakeup.stop()
+
+    def _look_for_files(self, emit: Emit) -> None:
+        paths = list(self._paths())
+        self._named = frozenset(map(os.fspath, paths))
+        for path in paths:
+            key = os.fspath(path)
+            if key in self._whole or (key not in self._tails and self._takes_whole(key)):
+                continue
+            if key not in self._tails:
+                self._tails[key] = FileTail(path, from_end=self._from_end)
+                self._ingestors[key] = LogIngestor(
+                    key,
+                    self._buffer,
+                    written=last_change(path),
+                    last_clock=None if self._from_end else last_clock(path),
+                )
+                if not self._from_end and size_of(path) > 0:
+                    emit_all(self._ingestors[key].found(), emit)
+                self._wakeup.watch(path)
+            text = self._missing(self._tails[key])
+            if text != self._problems.get(key, ""):
+                self._problems[key] = text
+                name = f"log:{key}"
+                emit(SourceUnavailable(name=name, reason=text) if text else SourceAvailable(name=name, detail=key))
+        # Logs that a folder held first may be old; those that turn up later are new, and read from their beginning.
+        self._from_end = False
+        self._looked = True
+
+    def _missing(self, tail: FileTail) -> str:
+        """Why there is nothing to read of a log, as a sentence; "" if there is something, or may be."""
+        if tail.problem is not None:
+            return f"{tail.problem.strerror}: {tail.path}"
+        if tail.awaited:
+            return f"{_AWAITED}: {tail.path}"
+        if len(self._named) == 1 and not tail.position and is_file(tail.path) and not size_of(Path(tail.path)):
+            return f"{_EMPTY}: {tail.path}"  # not for a folder's logs, many of which may stay empty
+        # At the first look it has not been read yet.
+        return f"{_SILENT_PIPE}: {tail.path}" if self._looked and tail.is_silent_pipe else ""
+
+    def _takes_whole(self, key: str) -> bool:
+        """Take a log that no longer grows: a rotated one beside its log, or a compressed one; True if it is one.
+
+        A rotated file that turns up later was already read before it was rotated.
+        """
+        beside = log_of(key) in {*self._tails, *self._named}
+        if not beside and not has_compressed_data(key):
+            return False
+        was_read = self._from_end or (self._looked and beside)
+        self._whole[key] = whole = None if was_read else WholeLog(key, self._buffer, self._has_room)
+        if whole is not None:
+            self._unread.append(whole)
+        return True
+
+    def _has_room(self, whole: WholeLog, size: int) -> bool:
+        """Whether the copy of a log may grow by `size` bytes."""
+        others = [each.copied for each in self._whole.values() if each not in (None, whole) and each.copied]
+        return len(others) < _COPIED_FILES and sum(others) + whole.copied + size <= _COPIED_BYTES
+
+    def _read_all(self, emit: Emit) -> None:
+        while self._unread:
+            self._unread.pop(0).read(emit, lambda: self._wakeup.stopping)
+        for key, tail in self._tails.items():
+            ingestor = self._ingestors[key]
+            while step := tail.read(limit=1):
+                if self.is_behind and self._wakeup.stopping:
+                    return
+                for item in step:
+                    events = (
+                        ingestor.on_rotation(item.how)
+                        if isinstance(item, FileChange)
+                        else ingestor.take(item.offset, item.data)
+                    )
+                    emit_all(events, emit)
+            emit_all([*ingestor.quiet(), *ingestor.caught_up(), *ingestor.grew()], emit)
