@@ -169,6 +169,25 @@ def test_which_function_another_one_closes_over_is_described() -> None:
     assert torch_functions._text(decompositions.silu) == before
 
 
+def test_what_a_function_does_is_described() -> None:
+    """Code with another constant has the same file, name and line; a process may have put it there before it looked."""
+    function = decompositions.hardswish
+    while function.__closure__:
+        function = held_by(function).cell_contents
+    code = function.__code__
+    other = code.replace(co_consts=tuple(4 if constant == 3 else constant for constant in code.co_consts))
+    assert other.co_consts != code.co_consts
+    before = torch_functions._text(decompositions.hardswish)
+    undo = put(function, "__code__", other)
+    torch_functions._checksums.clear()
+    try:
+        assert torch_functions._text(decompositions.hardswish) != before
+    finally:
+        undo()
+        torch_functions._checksums.clear()
+    assert torch_functions._text(decompositions.hardswish) == before
+
+
 def test_the_kernels_here_are_pytorchs_own() -> None:
     assert torch_kernels.replaced() == ""
 

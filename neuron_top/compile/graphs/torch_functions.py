@@ -4,7 +4,7 @@ Where a trace is skipped, nothing would show that a script changed PyTorch's tra
 PyTorch's modules and classes is looked at: the file that its code comes from, and that of the functions it closes over.
 `replaced` names the first one that is not PyTorch's. A script can also replace one of PyTorch's functions by another of
 PyTorch's: `places`, a digest of which function is where in the modules that trace, and which one it closes over,
-differs then.
+differs then, and it holds what their code does: a process may have changed it before it looked.
 
 Numbers and texts that a script changes in PyTorch's modules are not seen; settings are in every key.
 """
@@ -15,12 +15,14 @@ import functools
 import hashlib
 import importlib.util
 import itertools
+import marshal
 import operator
 import os
 import sys
 import sysconfig
 import types
 import unittest.mock
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -67,6 +69,8 @@ _looked_at: dict[type, bool] = {}
 _tracing: list[str] = []
 """The modules that `places` describes: those imported when it was first called."""
 _digest = ""
+_checksums: dict[int, int] = {}
+"""Checksums of code by its id, while `places` describes functions."""
 
 
 def replaced() -> str:
@@ -103,6 +107,7 @@ def places() -> str:
         described = ((place, names) for place, _, names in _namespaces(modules) if place != _FILLED_BY_TRACES)
         lines = sorted(line for place, names in described for line in _lines(place, names))
         _digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        _checksums.clear()
     return _digest
 
 
@@ -286,11 +291,20 @@ def _text(item: Any) -> str:
 
 
 def _place(function: types.FunctionType, depth: int) -> str:
-    place = f"{function.__module__}.{function.__qualname__}:{function.__code__.co_firstlineno}"
+    code = function.__code__
+    checksum = _checksums.get(id(code))
+    if checksum is None:
+        checksum = _checksums[id(code)] = _checksum(code)
+    place = f"{function.__module__}.{function.__qualname__}:{code.co_firstlineno} {checksum}"
     if depth and function.__closure__:
         for _, held in _held_functions(function):
             place += f" {_place(held, depth - 1) if type(held) is types.FunctionType else _name(held)}"
     return place
+
+
+def _checksum(code: types.CodeType) -> int:
+    """A checksum of code that is the same in every process: this version of the format has no references."""
+    return zlib.crc32(marshal.dumps(code, 2))
 
 
 def _default(value: Any) -> str:
