@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from neuron_top.cli.plain import PlainProgress
 from neuron_top.escapes import visible
@@ -24,7 +25,7 @@ class PlainJobs:
         self._several = self._several or len(jobs) > 1
         for job, one in jobs:
             if job not in self._progress:
-                self._progress[job] = PlainProgress(lambda line, job=job: self._said(job, line))  # type: ignore[misc]
+                self._progress[job] = PlainProgress(partial(self._said, job))
             act(self._progress[job], one)
 
     def _said(self, job: str, line: str) -> bool:

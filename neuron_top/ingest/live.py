@@ -25,7 +25,7 @@ from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
-from neuron_top.telemetry.source import BacklogSource, TelemetrySource
+from neuron_top.telemetry.source import BacklogSource, TelemetrySource, drive, lost
 
 View = TypeVar("View")
 
@@ -266,22 +266,13 @@ class LiveFeed:
         try:
             for source in self._later():
                 self.add(source)
-        except Exception as problem:  # noqa: BLE001 (as in `_drive`: what was made goes on)
-            self._lost("sources", problem)
+        except Exception as problem:  # noqa: BLE001 (as in `drive`: what was made goes on)
+            self.publish(lost("sources", problem))
 
     def _start_source(self, source: TelemetrySource) -> None:
-        thread = threading.Thread(target=self._drive, args=(source,), name=f"source {source.name}", daemon=True)
+        thread = threading.Thread(target=drive, args=(source, self.publish), name=f"source {source.name}", daemon=True)
         thread.start()
         self._threads.append(thread)
-
-    def _drive(self, source: TelemetrySource) -> None:
-        try:
-            source.start(self.publish)
-        except Exception as problem:  # noqa: BLE001 (whatever breaks in one source, the others and the screen go on)
-            self._lost(source.name, problem)
-
-    def _lost(self, name: str, problem: Exception) -> None:
-        self.publish(SourceUnavailable(name=name, reason=f"stopped: {type(problem).__name__}: {problem}"))
 
     def _write_and_notify(self) -> None:
         sink = self._make_sink() if self._make_sink is not None else None

@@ -21,7 +21,7 @@ from neuron_top.run.hardware_errors import HardwareErrors
 from neuron_top.settings import Settings
 from neuron_top.telemetry.banks import bank_levels
 from neuron_top.telemetry.observer import DEFAULT_URL, OFF, ObserverAddress, ObserverSource, checked_url, is_url
-from neuron_top.telemetry.source import TelemetrySource
+from neuron_top.telemetry.source import TelemetrySource, drive
 
 AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER = "auto", "monitor", "ls", "sysfs", "observer"
 SOURCES = (AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER)
@@ -164,13 +164,13 @@ class MachineTelemetry:
         """Events until all sources have ended, or for `patience` seconds. Close it to stop the sources."""
         arrived: queue.SimpleQueue[AnyEvent | None] = queue.SimpleQueue()
 
-        def drive(source: TelemetrySource) -> None:
+        def run(source: TelemetrySource) -> None:
             try:
-                source.start(arrived.put)
+                drive(source, arrived.put)
             finally:
                 arrived.put(None)
 
-        threads = [threading.Thread(target=drive, args=(source,), daemon=True) for source in self._sources]
+        threads = [threading.Thread(target=run, args=(source,), daemon=True) for source in self._sources]
         deadline = None if patience is None else time.monotonic() + patience
         running = len(threads)
         for thread in threads:

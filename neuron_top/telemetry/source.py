@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Protocol, runtime_checkable
 
-from neuron_top.events import AnyEvent
+from neuron_top.events import AnyEvent, SourceUnavailable
 
 Emit = Callable[[AnyEvent], None]
 
@@ -40,6 +40,19 @@ class BacklogSource(TelemetrySource, Protocol):
     def is_behind(self) -> bool:
         """Whether a part of that is still to be read."""
         raise NotImplementedError
+
+
+def drive(source: TelemetrySource, emit: Emit) -> None:
+    """Start a source, in its own thread. Whatever breaks in it is emitted as its loss, so that the others go on."""
+    try:
+        source.start(emit)
+    except Exception as problem:  # noqa: BLE001 (see above)
+        emit(lost(source.name, problem))
+
+
+def lost(name: str, problem: Exception) -> SourceUnavailable:
+    """The event for a source that an error has ended."""
+    return SourceUnavailable(name=name, reason=f"stopped: {type(problem).__name__}: {problem}")
 
 
 class Periodic:

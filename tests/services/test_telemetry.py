@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -93,3 +95,17 @@ def test_a_folder_that_is_not_there_and_a_file_that_is_no_telemetry_are_named(tm
     list(saved.events())
     with pytest.raises(FileMalformed, match="neuron-monitor"):
         saved.check()
+
+
+def test_a_source_that_breaks_is_reported_as_lost_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """neuron-monitor gets its configuration in a temporary file, for which there may be no room."""
+    tool = tmp_path / "neuron-monitor"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no such folder"))
+    machine = MachineTelemetry(Settings(), MONITOR)
+    (event,) = machine.events(patience=60)
+    assert isinstance(event, ev.SourceUnavailable)
+    assert (event.name, event.reason.partition(": ")[0]) == ("neuron-monitor", "stopped")
+    assert machine.is_hopeless({event.name})
