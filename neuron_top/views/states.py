@@ -26,8 +26,12 @@ def job_text(state: JobState, *, exit_code: int | None = None, signal: str = "")
 
 
 def run_name(name: str, command: Sequence[str], run: str = "") -> str:
-    """What a run is called everywhere: its name, else its program, else its id."""
-    return name or (command[0].rpartition("/")[2] if command else "") or run
+    """What a run is called everywhere: its name, else its script, else its program, else its id.
+
+    Launchers (`python`, `torchrun`, `srun`) have one name for all jobs.
+    """
+    script = next((word for word in command if word.endswith(".py")), command[0] if command else "")
+    return name or script.rpartition("/")[2] or run
 
 
 def end_text(state: JobState, exit_code: int | None) -> str:
