@@ -12,6 +12,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from neuron_top.events.base import EARLIEST, LATEST
 from neuron_top.late_pattern import late_pattern
 
 _STAMP = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?([+-](?:0\d|1[0-4]):?(?:00|15|30|45)(?![\d:]))?"
@@ -26,7 +27,6 @@ _NO_YEAR = late_pattern(
 LONGEST = 100
 """Bytes at the start of a line in which its logger's timestamp lies, if it has one: launchers put prefixes in front."""
 _DAY = 86400.0
-_EARLIEST, _LATEST = datetime(2, 1, 1, tzinfo=UTC).timestamp(), datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 HALF_YEAR = 182 * _DAY
 """Seconds. No log is assumed to span more, so a timestamp without a year is at most this much later than a full one."""
 _TWELVE_HOURS = late_pattern(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d) ([AP]M)")
@@ -54,7 +54,7 @@ def _midnight(date: str) -> float | None:
 
 def is_in_calendar(moment: float) -> bool:
     """Whether screens can show these seconds since the epoch in any time zone: a file may hold any number."""
-    return _EARLIEST <= moment < _LATEST
+    return EARLIEST <= moment < LATEST
 
 
 def wrapper(date: str, clock: str, digits: str) -> float | None:

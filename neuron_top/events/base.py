@@ -7,10 +7,16 @@ field of the cache events. Where an event has `at`, that is its time; only a rep
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
 import msgspec
+
+EARLIEST, LATEST = datetime(2, 1, 1, tzinfo=UTC).timestamp(), datetime(9999, 1, 1, tzinfo=UTC).timestamp()
+"""Between these, every moment can be shown in any time zone."""
+Moment = Annotated[float, msgspec.Meta(ge=EARLIEST, lt=LATEST)]
+"""Seconds since the epoch. An event that is read with another number, which anybody may have written, is refused."""
 
 
 class OpenEnum(StrEnum):
@@ -31,9 +37,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=T
     `gc=False`: nothing that an event holds refers back to it, so there is no cycle for the collector to look for.
     """
 
-    at: float | None = None
+    at: Moment | None = None
     """Seconds since the epoch by the event's own clock; None where it carries none."""
-    seen: float | None = None
+    seen: Moment | None = None
     """Seconds since the epoch when it reached ingest; stamped there, None before."""
     source: str = ""
     """The source that reported it: `log:<path>`, `cache:<root>`, `monitor`, `sysfs`, `worker:<pid>`, `job`, …"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from neuron_top.events.base import Event, LogEvent, OpenEnum
+from neuron_top.events.base import Event, LogEvent, Moment, OpenEnum
 from neuron_top.events.diagnosis import Diagnosis
 from neuron_top.events.levels import LogLevel
 
@@ -116,11 +116,11 @@ class OutputGrew(Event, frozen=True, kw_only=True):
     end: int
     lines: int = 0
     """Lines seen in this source so far."""
-    written: float | None = None
+    written: Moment | None = None
     """For bytes that were there before the log was followed: its last change then, seconds since the epoch. Once all of
     them have been read, `at` is the newest timestamp of the last lines, if they have any. Before any has been read
     (`end` is 0), `at` only shows the time zone of the log."""
-    began: float | None = None
+    began: Moment | None = None
     """With that, the timestamp of the first line that has one."""
     closed: bool = False
     """The writer has closed the log: nothing more can come."""

@@ -7,7 +7,7 @@ them. Field meanings: torch/_logging/_internal.py, torch/_dynamo/utils.py (Compi
 
 from __future__ import annotations
 
-from neuron_top.events.base import Event, OpenEnum
+from neuron_top.events.base import Event, Moment, OpenEnum
 
 
 class TorchCache(OpenEnum):
@@ -62,7 +62,7 @@ class FrameCompiled(TorchTraceEvent, frozen=True, kw_only=True):
     function: str = ""
     file: str = ""
     line: int | None = None
-    began: float | None = None
+    began: Moment | None = None
     seconds: float | None = None
     backend_seconds: float | None = None
     inductor_seconds: float | None = None
@@ -77,7 +77,7 @@ class FrameCompiled(TorchTraceEvent, frozen=True, kw_only=True):
 class BackwardCompiled(TorchTraceEvent, frozen=True, kw_only=True):
     """The backward graph of a frame was compiled when it was first needed."""
 
-    began: float | None = None
+    began: Moment | None = None
     seconds: float | None = None
 
 

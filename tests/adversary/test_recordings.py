@@ -177,3 +177,10 @@ def test_a_recording_of_any_name_leads_nowhere(name: str, tmp_path: Path) -> Non
         except RefusedForSafety as problem:
             assert "recording" in str(problem)  # noqa: PT017 (either is right)
     assert (tmp_path / "victim").is_dir()
+
+
+@pytest.mark.parametrize("moment", [1e300, -1e300, 1e17, 3e11, -7e10])
+def test_an_event_of_an_impossible_time_is_a_sentence(moment: float, tmp_path: Path) -> None:
+    path = recording(tmp_path, OutputGrew(path="output.log", end=5, at=moment, source="log:x"))
+    with pytest.raises(StoreCorrupt, match="at"):
+        used(path)

@@ -257,6 +257,7 @@ def test_junk_is_reported_and_the_reading_goes_on(channel: Path) -> None:
         b"[]",
         b"1e999",
         b'{"type":"CompileEnded","module":1e999}',
+        b'{"type":"CompileEnded","at":1e300}',
         b'{"type":"\x1b]0;x\x07"}',
         b'{"type":"' + b"9" * 5000 + b'"}',
     ]
