@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from neuron_top.escapes import visible
+from neuron_top.late_pattern import late_pattern
 from neuron_top.report.columns import metric_text, tables, unknown_words
 from neuron_top.report.table import ReportTable
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
@@ -14,6 +15,8 @@ from neuron_top.views.report import Report
 
 MOST_ROWS = 50
 """Rows of a table; more are named in a line. The whole is in the HTML and JSON forms."""
+_BLOCK = late_pattern(r"#{1,6}(?: |$)|>|~~~|\[[^\]]*\]:|[-+*](?: |$)|(?:[-_*=] ?){3,}$")
+"""What begins a heading, a quotation, a fence, the address of a link, a list or a rule."""
 
 
 def markdown(view: Report) -> str:
@@ -23,9 +26,11 @@ def markdown(view: Report) -> str:
         parts.append(datetime.fromtimestamp(view.start, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
     if view.diagnosis is not None:
         parts.append(_diagnosis(diagnosis_view(view.diagnosis, goes_on=view.goes_on)))
-    parts.append("\n".join(f"- {cell(line)}" for line in view.headline))
+    parts.append("\n".join(f"- {paragraph(line)}" for line in view.headline))
     if view.recommendations:
-        parts.append("## What to do next time\n\n" + "\n".join(f"1. {cell(line)}" for line in view.recommendations))
+        parts.append(
+            "## What to do next time\n\n" + "\n".join(f"1. {paragraph(line)}" for line in view.recommendations)
+        )
     known = [metric for metric in view.metrics if metric.value is not None]
     parts.append(
         "## Figures\n\n"
@@ -40,7 +45,7 @@ def markdown(view: Report) -> str:
     if view.environment:
         parts.append("## Environment\n\n" + rows(("", ""), view.environment))
     if view.notes:
-        parts.append("## Notes\n\n" + "\n".join(f"- {cell(note)}" for note in view.notes))
+        parts.append("## Notes\n\n" + "\n".join(f"- {paragraph(note)}" for note in view.notes))
     return "\n\n".join(parts) + "\n"
 
 
@@ -49,13 +54,13 @@ def _diagnosis(view: DiagnosisView) -> str:
     parts = ["## Diagnosis", f"**{cell(view.verdict)}**"]
     if view.text:
         certainty = f" · {view.certainty}" if view.certainty else ""
-        parts.append(f"{cell(view.text)}\n\n{cell(view.where + certainty)}")
+        parts.append(f"{paragraph(view.text)}\n\n{cell(view.where + certainty)}")
         lines = [("**cause**" if line.is_cause else "", str(line.line), line.text) for line in view.lines]
         parts.append(rows(("", "line", "text"), lines))
     if view.next_step:
         parts.append(f"**Next:** {cell(view.next_step)}")
     if view.others:
-        parts.append("Also seen:\n\n" + "\n".join(f"- {cell(other)}" for other in other_findings(view)))
+        parts.append("Also seen:\n\n" + "\n".join(f"- {paragraph(other)}" for other in other_findings(view)))
     return "\n\n".join(parts)
 
 
@@ -66,11 +71,18 @@ def rows(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def cell(text: str) -> str:
-    """Text that cannot break out of its cell, nor become markup."""
+    """Text that cannot break out of its cell, nor become a tag, a link or an image."""
     flat = visible(" ".join(text.split()))
-    return (
+    safe = (
         flat.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "'" if "``" in flat else "`")
     )
+    return safe.replace("](", "]\\(")
+
+
+def paragraph(text: str) -> str:
+    """As `cell`, for text at the start of a paragraph or an item of a list: it begins no block of its own."""
+    safe = cell(text)
+    return f"\\{safe}" if _BLOCK.match(safe) else safe
 
 
 def _table(table: ReportTable) -> str:
@@ -98,5 +110,5 @@ def gate(view: Report, verdicts: Sequence[GateVerdict]) -> str:
         )
         for one in verdicts
     ]
-    facts = "\n".join(f"- {cell(line)}" for line in view.headline)
+    facts = "\n".join(f"- {paragraph(line)}" for line in view.headline)
     return f"{head}\n\n{rows(('', 'threshold', 'finding'), lines)}\n\n{facts}\n"

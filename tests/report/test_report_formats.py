@@ -19,7 +19,7 @@ from neuron_top.ingest.recording import Recording
 from neuron_top.ingest.recordings import load_run, store_path
 from neuron_top.ingest.run_loader import end_of
 from neuron_top.report.html import html
-from neuron_top.report.markdown import markdown
+from neuron_top.report.markdown import cell, markdown, paragraph
 from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
@@ -92,6 +92,25 @@ def test_markdown_cells_cannot_be_left() -> None:
     head, row = (len(re.findall(r"(?<!\\)\|", line)) for line in rows)
     assert row == head
     assert "<script" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see [the fix](http://evil.example) now", r"see [the fix]\(http://evil.example) now"),
+        ("![](http://evil.example/seen.png)", r"![]\(http://evil.example/seen.png)"),
+        ("~~~ everything below", r"\~~~ everything below"),
+        ("# All is well", r"\# All is well"),
+        ("[rank0]: http://evil.example", r"\[rank0]: http://evil.example"),
+        ("> said", r"\> said"),
+        ("- done", r"\- done"),
+        ("---", r"\---"),
+        ("#5 [rank0]: -1 of 3 in a[i] (x)", "#5 [rank0]: -1 of 3 in a[i] (x)"),
+    ],
+)
+def test_text_of_logs_is_no_link_and_begins_no_block(text: str, shown: str) -> None:
+    assert paragraph(text) == shown
+    assert cell(text) == shown.removeprefix("\\")
 
 
 def test_the_page_asks_for_nothing_outside_itself() -> None:
