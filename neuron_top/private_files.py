@@ -45,13 +45,14 @@ def open_file(path: Path, flags: int) -> int:
         raise RefusedForSafety(f"{path} is not a plain file: {_WAY_OUT}") from None
 
 
-def replace_file(path: Path, *parts: bytes, mode: int = FILE_MODE) -> None:
+def replace_file(path: Path, *parts: bytes, mode: int = FILE_MODE, locked: bool = False) -> None:
     """Write a file whole or not at all: whoever reads it meanwhile gets what was there before.
 
-    Raises OSError, and RefusedForSafety as `open_file` does.
+    `locked`: a lock of the caller's makes it the only writer, so what a killed one left unfinished is written over;
+    else each writer has an unfinished file of its own. Raises OSError, and RefusedForSafety as `open_file` does.
     """
-    beside = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")  # no two writers of a file share it
-    descriptor = open_file(beside, os.O_WRONLY | os.O_EXCL)
+    beside = path.with_name(f".{path.name}.tmp" if locked else f".{path.name}.{os.urandom(8).hex()}.tmp")
+    descriptor = open_file(beside, os.O_WRONLY | (os.O_TRUNC if locked else os.O_EXCL))
     try:
         with open(descriptor, "wb") as file:
             os.fchmod(descriptor, mode)

@@ -52,7 +52,7 @@ class StateFile(Generic[T]):
             after = change(before)
             if after != before:
                 data = msgspec.json.format(msgspec.json.encode(after), indent=2)
-                private_files.replace_file(self.path, data, b"\n")
+                private_files.replace_file(self.path, data, b"\n", locked=True)
         return after
 
     @contextlib.contextmanager

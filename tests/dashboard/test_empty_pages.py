@@ -72,6 +72,6 @@ def test_recent_jobs_say_why_they_failed_and_when_they_ran() -> None:
     assert " ago" in text
     assert run_options(rows, live="")[1]["label"].startswith(rows[0].name), "what somebody called it stands first"
     here = (msgspec.structs.replace(rows[0], name="", command=("/bin/torchrun", "x.py"), node="trn1-a"),)
-    assert run_options(here, live="")[1]["label"].startswith(f"torchrun · {rows[0].state_text}  ")
+    assert run_options(here, live="")[1]["label"].startswith(f"x.py · {rows[0].state_text}  ")
     two = (*here, msgspec.structs.replace(here[0], node="trn1-b"))
-    assert run_options(two, live="")[2]["label"].startswith("torchrun · trn1-b · ")
+    assert run_options(two, live="")[2]["label"].startswith("x.py · trn1-b · ")
