@@ -81,7 +81,7 @@ def with_a_waiting_job(how: str, folder: Path, hang_up: signal.Handlers) -> tupl
         "while True: signal.pause()"
     )
     pid, terminal = started(["run", how, "--", sys.executable, "-c", code], folder, hang_up)
-    wanted = b"\x1b[?1049h" if how == "--screen" else b""
+    wanted = b"neuron-top" if how == "--screen" else b""  # drawn once keys are read: before that, Ctrl-C is a signal
     shown, deadline = b"", time.monotonic() + 240
     while not (ready.exists() and wanted in shown):
         assert time.monotonic() < deadline, shown
