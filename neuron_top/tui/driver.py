@@ -4,7 +4,7 @@ Textual writes from a thread with a short queue. When the terminal is gone a wri
 queue then blocks the program for ever, so that it could not even leave its screen.
 
 It also waits a tenth of a second after escape, which might begin the bytes of another key; but such bytes arrive
-together.
+together. And it draws on standard error, which somebody may have sent to a file: with `2>/dev/null` nothing was shown.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
+import sys
 from codecs import getincrementaldecoder
-from typing import IO, Any, cast
+from io import TextIOWrapper
+from typing import Any, cast
 
 from textual import constants
 from textual._xterm_parser import XTermParser
@@ -27,13 +29,13 @@ ESCAPE_SECONDS = 0.01
 
 
 class LastingDriver(LinuxDriver):
-    """Drops what cannot be written because the terminal is gone, and reports a lone escape soon."""
+    """Draws on standard output, drops what cannot be written since the terminal is gone, reports a lone escape soon."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         if "ESCDELAY" not in os.environ:
             constants.ESCAPE_DELAY = ESCAPE_SECONDS  # type: ignore[misc]
-        self._file = cast("Any", _Lasting(cast("IO[str]", self._file)))
+        self._file = cast("Any", _Lasting(cast("TextIOWrapper", sys.__stdout__)))
 
     def _sigtstp_application(self, *_: object) -> None:
         """Stop as Ctrl-Z does, also when the signal comes from outside: Textual stops its own process alone, and what
@@ -60,7 +62,8 @@ class LastingDriver(LinuxDriver):
 class _Lasting:
     """The part of a text file that the driver uses."""
 
-    def __init__(self, file: IO[str]) -> None:
+    def __init__(self, file: TextIOWrapper) -> None:
+        file.reconfigure(errors="backslashreplace")  # as standard error has it: a terminal may not know a character
         self._file = file
 
     def fileno(self) -> int:

@@ -129,6 +129,25 @@ def test_leaving_the_live_view_says_that_the_job_goes_on_and_how_to_end_it(key: 
     os.close(terminal)
 
 
+def test_the_live_view_is_drawn_where_standard_error_goes_to_a_file(tmp_path: Path) -> None:
+    """`2>/dev/null` keeps warnings away, not the screen."""
+    log = tmp_path / "train.log"
+    log.write_text("step 1 loss: 4.2\n")
+    told = tmp_path / "told"
+    command = f"exec {sys.executable} -m neuron_top watch {log} 2> {told}"
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(NEURONTOP_STATE_DIR=str(tmp_path), TERM="xterm", NEURONTOP_CONFIG=str(tmp_path / "none"))
+        os.execv("/bin/sh", ["sh", "-c", command])
+    shown = read_until(terminal, b"neuron-top")
+    os.write(terminal, b"q")
+    read_until(terminal, b"\x1b[?1049l")
+    assert exit_code(pid) == 0
+    os.close(terminal)
+    assert b"\x1b[?1049h" in shown
+    assert told.read_bytes() == b""
+
+
 def test_after_a_job_that_ended_in_the_live_view_nothing_is_said_to_go_on(tmp_path: Path) -> None:
     _status, shown = on_a_terminal(["run", "--screen", "--", sys.executable, "-c", "print('all')"], tmp_path)
     assert b"\x1b[?1049l" in shown
