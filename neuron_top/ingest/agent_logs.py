@@ -14,13 +14,13 @@ import urllib.request
 from enum import StrEnum
 from http.client import HTTPException
 from pathlib import Path
-from typing import IO
 from urllib.parse import urlsplit
 
 import msgspec
 
 from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.escapes import visible
+from neuron_top.http_refusals import NoRedirects, reason_of
 from neuron_top.ingest.log_files import SHOWN_BYTES
 from neuron_top.ingest.log_line import LogLine, LogPage
 from neuron_top.settings import Settings
@@ -59,10 +59,6 @@ class LogRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """The one log to look at."""
 
 
-class _Refusal(msgspec.Struct):
-    error: str = ""
-
-
 def agent_token(settings: Settings) -> str:
     """The token that agents and viewers share: NEURONTOP_AGENT_TOKEN, else the content of `agent_token_file`.
 
@@ -98,7 +94,9 @@ def fetch(settings: Settings, node: str, address: str, is_here: bool, request: L
         with _opener(settings).open(question, timeout=SECONDS) as answer:
             data = answer.read(_LARGEST_ANSWER + 1)
     except urllib.error.HTTPError as problem:
-        raise LogsUnreachable(f"the agent of {node} refuses: {_reason(problem)}") from None
+        with problem:
+            said = reason_of(problem) or f"HTTP status {problem.code}"
+        raise LogsUnreachable(f"the agent of {node} refuses: {said}") from None
     except (OSError, HTTPException, ValueError) as problem:
         reason = getattr(problem, "reason", None) or problem
         raise LogsUnreachable(
@@ -144,22 +142,8 @@ def _opener(settings: Settings) -> urllib.request.OpenerDirector:
         context = ssl.create_default_context(cafile=settings.agent_ca or None)
     except OSError as problem:  # no such file, or no certificates in it
         raise UsageError(f"agent_ca {settings.agent_ca}: {problem}") from None
-    handlers = (urllib.request.ProxyHandler({}), _NoRedirects(), urllib.request.HTTPSHandler(context=context))
+    handlers = (urllib.request.ProxyHandler({}), NoRedirects(), urllib.request.HTTPSHandler(context=context))
     return urllib.request.build_opener(*handlers)
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_given: object, **_named: object) -> None:
-        """Return None: the redirect itself is then the answer, which is an error."""
-
-
-def _reason(problem: urllib.error.HTTPError) -> str:
-    body: IO[bytes] | None = problem.fp
-    try:
-        said = msgspec.json.decode(body.read(4096) if body is not None else b"", type=_Refusal).error
-    except (msgspec.DecodeError, OSError, ValueError):
-        said = ""
-    return visible(said) or f"HTTP status {problem.code}"
 
 
 def _safe(line: LogLine) -> LogLine:

@@ -14,13 +14,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from http.client import HTTPException
-from typing import IO
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError, UsageError
+from neuron_top.http_refusals import NoRedirects, reason_of
 
 TOKEN, USER, PASSWORD = (f"NEURONTOP_PROMETHEUS_{name}" for name in ("TOKEN", "USER", "PASSWORD"))
 """Variables that hold the credentials."""
@@ -67,16 +67,12 @@ class _Answer(msgspec.Struct):
     error: str = ""
 
 
-class _Refusal(msgspec.Struct):
-    error: str = ""
-
-
 class PrometheusApi:
     """A server by its URL, up to and without `/api/v1`."""
 
     def __init__(self, url: str, sign: Sign) -> None:
         self.url, self._sign = url.rstrip("/"), sign
-        self._opener = urllib.request.build_opener(_NoRedirects)
+        self._opener = urllib.request.build_opener(NoRedirects)
 
     def query(self, expression: str, at: float | None = None) -> list[LabeledSeries]:
         """Every series of an expression now, or at a time. Raises PrometheusUnusable."""
@@ -96,7 +92,7 @@ class PrometheusApi:
                 body = response.read(_LARGEST_ANSWER + 1)
         except urllib.error.HTTPError as problem:
             with problem:
-                raise PrometheusUnusable(self._refused(problem.code, problem)) from None
+                raise PrometheusUnusable(self._refused(problem)) from None
         except (OSError, HTTPException, ValueError) as problem:
             reason = getattr(problem, "reason", None) or problem
             raise PrometheusUnusable(f"Prometheus at {self.url} cannot be reached: {reason}") from None
@@ -107,7 +103,8 @@ class PrometheusApi:
             )
         return self._series(body)
 
-    def _refused(self, status: int, body: IO[bytes]) -> str:
+    def _refused(self, answer: urllib.error.HTTPError) -> str:
+        status = answer.code
         if status in (401, 403):
             return (
                 f"Prometheus at {self.url} refuses us ({status}): set {TOKEN}, or {USER} and {PASSWORD}, or "
@@ -115,10 +112,7 @@ class PrometheusApi:
             )
         if 300 <= status < 400:
             return f"Prometheus at {self.url} sends us elsewhere ({status}): name the address that it redirects to"
-        try:
-            said = msgspec.json.decode(body.read(1 << 16), type=_Refusal).error
-        except (OSError, HTTPException, *MALFORMED):
-            said = ""
+        said = reason_of(answer)
         return f"Prometheus at {self.url} answers {status}{f': {said}' if said else ', which is no answer of its API'}"
 
     def _series(self, body: bytes) -> list[LabeledSeries]:
@@ -137,13 +131,6 @@ def _series(result: _Result) -> LabeledSeries:
     given = result.values if result.value is None else [result.value]
     points = tuple((at, number) for at, text in given if math.isfinite(number := float(text)))
     return LabeledSeries(result.metric, points)
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects, which would send our credentials to another server."""
-
-    def redirect_request(self, *_given: object) -> None:
-        """None: the redirect is an HTTPError."""
 
 
 def prometheus_api(url: str, authentication: str = "", environ: Mapping[str, str] = os.environ) -> PrometheusApi:

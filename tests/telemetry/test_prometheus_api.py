@@ -282,6 +282,14 @@ def test_what_is_no_prometheus_is_reported_as_none(body: bytes) -> None:
         prometheus_api(url).query("up")
 
 
+def test_what_a_server_says_of_a_refusal_cannot_change_the_terminal() -> None:
+    said = b'{"status": "error", "error": "no such \\u001b[31mfunction"}'
+    with answering(lambda _: (400, {}, said)) as url, pytest.raises(PrometheusUnusable) as refused:
+        prometheus_api(url).query("leaf(up)")
+    assert "no such" in str(refused.value)
+    assert "\x1b" not in str(refused.value)
+
+
 def test_a_server_that_is_away_is_named() -> None:
     with answering(lambda _request: (200, {}, b"")) as url:
         pass
