@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 import msgspec
@@ -55,3 +56,10 @@ class Statement(msgspec.Struct):
     def process(self) -> Process:
         """What lines of the same process have in common."""
         return self.rank, self.pid, self.host
+
+    def take_off(self, header: re.Pattern[str]) -> re.Match[str] | None:
+        """Take a header of this form off the front of the text; its match, None if the text begins otherwise."""
+        found = header.match(self.text)
+        if found is not None:
+            self.text = self.text[found.end() :]
+        return found

@@ -74,34 +74,31 @@ def read_runtime(statement: Statement) -> None:
 
 
 def nccl(statement: Statement) -> bool:
-    found = _NCCL.match(statement.text)
+    found = statement.take_off(_NCCL)
     if found is None:
         return False
     level = LogLevel.named(found["level"])
     statement.level = LogLevel.NOTSET if level is LogLevel.WARNING else level
     statement.speaker = Speaker.COLLECTIVES
     statement.function = NCCL
-    statement.text = statement.text[found.end() :]
     return True
 
 
 def ucx(statement: Statement) -> bool:
-    found = _UCX.match(statement.text)
+    found = statement.take_off(_UCX)
     if found is None:
         return False
     statement.level = LogLevel.named(found["level"])
     statement.speaker = Speaker.COLLECTIVES
-    statement.text = statement.text[found.end() :]
     return True
 
 
 def native(statement: Statement) -> bool:
-    found = _NATIVE.match(statement.text)
+    found = statement.take_off(_NATIVE)
     if found is None:
         return False
     statement.level = LogLevel.named(found["level"])
     statement.speaker = Speaker.NATIVE
-    statement.text = statement.text[found.end() :]
     return True
 
 

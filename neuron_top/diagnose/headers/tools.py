@@ -95,56 +95,42 @@ def logrus(statement: Statement) -> bool:
 
 
 def cloud_logging(statement: Statement) -> bool:
-    found = _CLOUD_LOGGING.match(statement.text)
-    if found is None:
-        return False
-    statement.text = statement.text[found.end() :]
-    return True
+    return statement.take_off(_CLOUD_LOGGING) is not None
 
 
 def tool(statement: Statement) -> bool:
-    found = TOOL.match(statement.text)
-    if found is None:
+    if statement.take_off(TOOL) is None:
         return False
     statement.speaker = Speaker.TOOL
-    statement.text = statement.text[found.end() :]
     return True
 
 
 def ansible(statement: Statement) -> bool:
-    found = _ANSIBLE.match(statement.text)
+    found = statement.take_off(_ANSIBLE)
     if found is None:
         return False
     statement.level = LogLevel.FATAL if found["level"] == "fatal" else LogLevel.ERROR
     statement.speaker = Speaker.TOOL
-    statement.text = statement.text[found.end() :]
     return True
 
 
 def cross(statement: Statement) -> bool:
-    found = _CROSS.match(statement.text)
-    if found is None:
+    if statement.take_off(_CROSS) is None:
         return False
     statement.level = LogLevel.ERROR
-    statement.text = statement.text[found.end() :]
     return True
 
 
 def petsc(statement: Statement) -> bool:
-    found = _PETSC.match(statement.text)
+    found = statement.take_off(_PETSC)
     if found is None:
         return False
     statement.level, statement.rank = LogLevel.ERROR, int(found["rank"])
-    statement.text = statement.text[found.end() :]
     return True
 
 
 def py4j(statement: Statement) -> bool:
-    found = _PY4J.match(statement.text)
-    if found is None:
-        return False
-    statement.text = statement.text[found.end() :]
-    return True
+    return statement.take_off(_PY4J) is not None
 
 
 def nested(statement: Statement) -> bool:
@@ -157,9 +143,7 @@ def nested(statement: Statement) -> bool:
 
 
 def kernel(statement: Statement) -> bool:
-    found = _KERNEL.match(statement.text)
-    if found is None:
+    if statement.take_off(_KERNEL) is None:
         return False
     statement.speaker = Speaker.KERNEL
-    statement.text = statement.text[found.end() :]
     return True
