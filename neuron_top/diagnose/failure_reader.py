@@ -27,7 +27,7 @@ from neuron_top.diagnose.recovery import DONE_LATER, Recovery
 from neuron_top.diagnose.slurm_steps import SlurmSteps
 from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.diagnose.suspects import EmptyOptions, Suspects
-from neuron_top.diagnose.task_report import ReportPart, TaskReport
+from neuron_top.diagnose.task_report import TaskPart, TaskReport
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import CauseClass
@@ -113,8 +113,8 @@ class FailureReader:
         if self._task_report.open or task_report.may_begin(statement.text):
             section, nearest = self._task_report.read(statement)
             self._add_nearest(nearest)
-            if section in (ReportPart.QUOTED, ReportPart.CAUSE):
-                return self._add_task_cause(statement) if section is ReportPart.CAUSE else None
+            if section in (TaskPart.QUOTED, TaskPart.CAUSE):
+                return self._add_task_cause(statement) if section is TaskPart.CAUSE else None
         return None if self._is_announced(statement) else self._outside_reports(statement)
 
     def _outside_reports(self, statement: Statement) -> Finding | None:

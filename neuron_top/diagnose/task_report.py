@@ -68,7 +68,7 @@ _SECTIONS = {
 }
 
 
-class ReportPart(Enum):
+class TaskPart(Enum):
     """What a line is in a report."""
 
     OUTSIDE = auto()
@@ -100,7 +100,7 @@ class TaskReport:
         """Whether the next line may belong to a report."""
         return self._in is not None
 
-    def read(self, statement: Statement) -> tuple[ReportPart, Statement | None]:
+    def read(self, statement: Statement) -> tuple[TaskPart, Statement | None]:
         """What a line is in the report, and where the report ends, the line that is nearest to a reason if none was
         found; takes the indentation of a section off its lines."""
         text = statement.text
@@ -110,18 +110,18 @@ class TaskReport:
             title = _TITLE.match(text) if text.startswith("Command ") else None
             if title is not None or (_EXECUTING in text and _HEADING.match(text)):
                 self._begin(_In.HEADING if title is None else _section(title["title"]))
-            return (ReportPart.OUTSIDE if title is None else ReportPart.QUOTED), None
+            return (TaskPart.OUTSIDE if title is None else TaskPart.QUOTED), None
         self._left -= 1
         if self._left <= 0 or _HEADING.match(text) or _BEHIND.match(text):
-            return ReportPart.OUTSIDE, self._end()
+            return TaskPart.OUTSIDE, self._end()
         title = None if statement.indented else _TITLE.match(text)
         if title is not None:
             self._in, self._is_indented = _section(title["title"]), False
-            return ReportPart.QUOTED, None
+            return TaskPart.QUOTED, None
         if not text:
-            return ReportPart.OUTSIDE, None
+            return TaskPart.OUTSIDE, None
         if self._is_indented and not statement.indented:
-            return ReportPart.OUTSIDE, self._end()
+            return TaskPart.OUTSIDE, self._end()
         self._is_indented = statement.indented
         return self._part(statement), None
 
@@ -149,19 +149,19 @@ class TaskReport:
         nearest, self._in = self.nearest, None
         return nearest
 
-    def _part(self, statement: Statement) -> ReportPart:
+    def _part(self, statement: Statement) -> TaskPart:
         if self._in is _In.HEADING:
-            return ReportPart.OUTSIDE
+            return TaskPart.OUTSIDE
         if self._in is _In.QUOTED:
-            return ReportPart.QUOTED
+            return TaskPart.QUOTED
         statement.indent = max(0, statement.indent - _INDENT)
         statement.indented = statement.indented and statement.indent > 0
         if self._in is _In.CAUSE:
-            return ReportPart.CAUSE
+            return TaskPart.CAUSE
         is_words = statement.text != _NOTHING and not _RULE.match(statement.text)
         if is_words and not statement.level.is_mild and not no_failures.is_noise(statement):
             self._last[self._in or _In.OUTPUT] = msgspec.structs.replace(statement)
-        return ReportPart.PRINTED
+        return TaskPart.PRINTED
 
 
 def _section(title: str) -> _In:
