@@ -327,9 +327,7 @@ class Tracebacks:
         if not self._open:
             self._prefixes.clear()
 
-    def _inside(
-        self, key: Process, state: OpenTraceback, statement: Statement
-    ) -> tuple[TracebackPart, re.Match[str] | None]:
+    def _inside(self, key: Process, state: OpenTraceback, statement: Statement) -> _Read:
         is_deeper = statement.indented and statement.indent > state.indent
         if not statement.text or is_deeper or FRAME.match(statement.text):
             if state.level.is_mild and statement.text and statement.level is state.level is not LogLevel.WARNING:
@@ -368,9 +366,7 @@ class Tracebacks:
             statement.level = LogLevel.NOTSET
         return TracebackPart.EXCEPTION, raised
 
-    def _behind(
-        self, key: Process, state: OpenTraceback, statement: Statement
-    ) -> tuple[TracebackPart, re.Match[str] | None]:
+    def _behind(self, key: Process, state: OpenTraceback, statement: Statement) -> _Read:
         if state.vague is not None and (raised := self._behind_a_cut(state, statement)) is not None:
             return raised
         link = _LINK.search(statement.text)

@@ -113,7 +113,7 @@ class LogFiles:
             return f"{tail.problem.strerror}: {tail.path}"
         if tail.awaited:
             return f"{_AWAITED}: {tail.path}"
-        if len(self._named) == 1 and not tail.position and is_file(tail.path) and not size_of(Path(tail.path)):
+        if len(self._named) == 1 and not tail.position and is_file(tail.path) and not size_of(tail.path):
             return f"{_EMPTY}: {tail.path}"  # not for a folder's logs, many of which may stay empty
         # At the first look it has not been read yet.
         return f"{_SILENT_PIPE}: {tail.path}" if self._looked and tail.is_silent_pipe else ""

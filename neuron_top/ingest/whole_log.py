@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
-from pathlib import Path
 
 from neuron_top.errors import UsageError
 from neuron_top.events import SourceUnavailable
@@ -28,7 +27,7 @@ class WholeLog:
 
     def read(self, emit: Emit, stopped: Callable[[], bool]) -> None:
         """Read all of it, or until stopped; reports what cannot be read."""
-        ingestor = LogIngestor(self._path, self._buffer, written=last_change(Path(self._path)))
+        ingestor = LogIngestor(self._path, self._buffer, written=last_change(self._path))
         self._buffer.without_file.add(self._source)
         offset, remarks = 0, list[str]()
         try:

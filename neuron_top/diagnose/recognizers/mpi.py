@@ -62,7 +62,7 @@ MPI: tuple[Recognizer, ...] = (
         "MPI's launcher lost a node",
         CauseClass.NETWORK,
         Weight.DEATH,
-        words("has lost communication with a remote daemon|lost connection to proxy|proxy has been terminated"),
+        words("has lost communication with a remote daemon|lost connection to proxy"),
         r"\b(?:ORTE|PRTE) has lost communication with a remote daemon|\blost connection to proxy\b",
         Confidence.LOW,
         ReasonGiven.MISSING,
