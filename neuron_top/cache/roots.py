@@ -145,10 +145,16 @@ def named_by(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
     return (url, "NEURON_COMPILE_CACHE_URL") if url else (None, None)
 
 
+def local_path(named: str, cwd: str) -> str:
+    """The path of a root on this machine that a job in the folder `cwd` names by a path or a `file://` URL; links and
+    `..` are left in it."""
+    return os.path.join(cwd, os.path.expanduser(named.removeprefix("file://")))
+
+
 def _root(kind: CacheKind, path: str, origin: str, cwd: str | None = None) -> Root:
     if "://" in path and not path.startswith("file://"):
         return Root(kind=kind, path=without_secret(path), origin=origin, exists=False, remote=True)
-    place = os.path.abspath(os.path.join(cwd or os.curdir, os.path.expanduser(path.removeprefix("file://"))))
+    place = os.path.abspath(local_path(path, cwd or os.curdir))
     return Root(kind=kind, path=name_text(place), origin=origin, exists=os.path.isdir(place))
 
 

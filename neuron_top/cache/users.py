@@ -14,7 +14,7 @@ import msgspec
 from neuron_top.cache import processes, torch_neuron
 from neuron_top.cache.model.entry import NEFF_FILE
 from neuron_top.cache.processes import CacheProcess
-from neuron_top.cache.roots import cache_dir_flag
+from neuron_top.cache.roots import cache_dir_flag, local_path
 from neuron_top.cache.use import CacheUse
 from neuron_top.units import counted
 
@@ -120,9 +120,5 @@ def _names_root(process: CacheProcess, root: str) -> bool:
     environ = process.environ or {}
     named = [environ.get(variable) for variable in (torch_neuron.SHARED, torch_neuron.LOCAL)]
     named += [environ.get("NEURON_COMPILE_CACHE_URL"), cache_dir_flag(environ.get("NEURON_CC_FLAGS", ""))]
-    places = [
-        os.path.realpath(os.path.join(process.cwd or "/", os.path.expanduser(path.removeprefix("file://"))))
-        for path in named
-        if path
-    ]
+    places = [os.path.realpath(local_path(path, process.cwd or "/")) for path in named if path]
     return any(root == place or root.startswith(place.rstrip("/") + "/") for place in places)

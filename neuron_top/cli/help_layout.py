@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-EXPLANATION_COLUMNS = 30
+_EXPLANATION_COLUMNS = 30
 """Below so many columns, what explains an example stands on lines of its own."""
 _GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 _STATUS = re.compile(r"(?<=[:;·] )(\d+) ")
@@ -80,7 +80,7 @@ def _rows(block: Sequence[str]) -> list[Row]:
 
 def _fitted_rows(rows: Sequence[Row], width: int) -> Iterator[str]:
     column = max((row.column for row in rows), default=0)
-    beside = column + EXPLANATION_COLUMNS <= width
+    beside = column + _EXPLANATION_COLUMNS <= width
     for row in rows:
         name = " " * row.indent + row.name
         if beside and row.explanation:
