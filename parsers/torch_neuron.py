@@ -12,6 +12,7 @@ that hold both show which belong together; events carry the cache's key as soon 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -413,9 +414,10 @@ def _line(record: Record, level: LogLevel, text: str, stamp: str) -> _Line:
 
 def _number(text: str | None) -> float:
     try:
-        return min(max(float(text or 0), 0.0), 1e9)
+        number = float(text or 0)
     except ValueError:
         return 0.0
+    return 0.0 if math.isnan(number) else min(max(number, 0.0), 1e9)
 
 
 def _remember(known: dict[Any, Any], key: Any, value: Any = None) -> None:

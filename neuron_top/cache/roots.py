@@ -106,9 +106,9 @@ def find(
             found.append(msgspec.structs.replace(root, users=users))
         found += [
             msgspec.structs.replace(root, origin=f"{root.origin} of process {process.pid}", users=users)
-            for root in _neighbors(theirs, defaults=False)
+            for root in _neighbors(theirs, process.cwd, defaults=False)
         ]
-    found += _neighbors(environ, defaults=True)
+    found += _neighbors(environ, cwd, defaults=True)
     return _merged(found)
 
 
@@ -145,15 +145,22 @@ def named_by(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
     return (url, "NEURON_COMPILE_CACHE_URL") if url else (None, None)
 
 
+def local_path(named: str, cwd: str) -> str:
+    """The path of a root on this machine that a job in the folder `cwd` names by a path or a `file://` URL; links and
+    `..` are left in it."""
+    return os.path.join(cwd, os.path.expanduser(named.removeprefix("file://")))
+
+
 def _root(kind: CacheKind, path: str, origin: str, cwd: str | None = None) -> Root:
     if "://" in path and not path.startswith("file://"):
         return Root(kind=kind, path=without_secret(path), origin=origin, exists=False, remote=True)
-    place = os.path.abspath(os.path.join(cwd or os.curdir, os.path.expanduser(path.removeprefix("file://"))))
+    place = os.path.abspath(local_path(path, cwd or os.curdir))
     return Root(kind=kind, path=name_text(place), origin=origin, exists=os.path.isdir(place))
 
 
-def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
+def _neighbors(environ: Mapping[str, str], cwd: str | None, *, defaults: bool) -> list[Root]:
     """The caches of other programs that this environment names; with `defaults`, also those at default places.
+    `cwd`: where a relative path begins.
 
     Rows of the table: (kind, variable, path below the variable's value, default path).
     """
@@ -182,7 +189,7 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
     for kind, variable, below, default in table:
         value = environ.get(variable) if variable else None
         if value:
-            root = _root(kind, os.path.join(value, below).rstrip("/"), str(variable))
+            root = _root(kind, os.path.join(value, below).rstrip("/"), str(variable), cwd)
             found.append(root)
             if kind is CacheKind.TORCH_NEURON:
                 found += [_root(kind, path, str(variable)) for path in torch_neuron.of_ranks(root.path)]

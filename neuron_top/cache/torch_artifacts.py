@@ -20,6 +20,7 @@ import pickletools
 import re
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from enum import StrEnum
@@ -41,6 +42,9 @@ _PICKLE_BYTES = 64 << 20
 _PICKLE_WORDS = 100_000
 _ARCHIVE_NAMES = 100_000
 DEEPEST, MOST_FILES = 4, 5000
+_UNREADABLE = (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What reading a file raises that is damaged, encrypted (RuntimeError) or compressed in a way that we do not know."""
+_COMPRESSION = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ArtifactKind(StrEnum):
@@ -91,7 +95,7 @@ def read(path: str, reader: NoAtimeReader | None = None) -> TorchArtifact | None
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             return None
-        with suppress(OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RecursionError):
+        with suppress(*_UNREADABLE):
             head = file.read(_HEAD)
             about = _about(file, head, facts.st_size)
             if about is not None:
@@ -243,7 +247,10 @@ def _archive(file: io.BufferedReader) -> TorchArtifact | None:
     with zipfile.ZipFile(file) as archive:
         names = archive.namelist()[:_ARCHIVE_NAMES]
         format_name = next((name for name in names if name.rpartition("/")[2] == "archive_format"), None)
-        if format_name is None or archive.getinfo(format_name).file_size > 16:
+        if format_name is None:
+            return None
+        about = archive.getinfo(format_name)
+        if about.file_size > 16 or about.compress_type not in _COMPRESSION:
             return None
         if archive.read(format_name).strip() != b"pt2":
             return None

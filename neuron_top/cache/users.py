@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from neuron_top.cache import processes
+from neuron_top.cache import processes, torch_neuron
 from neuron_top.cache.model.entry import NEFF_FILE
 from neuron_top.cache.processes import CacheProcess
+from neuron_top.cache.roots import cache_dir_flag, local_path
 from neuron_top.cache.use import CacheUse
 from neuron_top.units import counted
 
@@ -114,13 +115,10 @@ def _entry_of(path: str, root: str) -> list[str]:
 
 
 def _names_root(process: CacheProcess, root: str) -> bool:
-    """True when the process's cache variables name `root` (a real path)."""
+    """Whether the process's cache variables name `root` (a real path), or a folder above it: that of a rank or of one
+    compiler lies in the cache that a job names."""
     environ = process.environ or {}
-    for variable in ("TORCH_NEURONX_NEFF_CACHE_DIR", "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR"):
-        folder = environ.get(variable)
-        if folder and os.path.realpath(os.path.join(process.cwd or "/", folder)) == root:
-            return True
-    url = environ.get("NEURON_COMPILE_CACHE_URL", "").removeprefix("file://")
-    if url and os.path.realpath(os.path.join(process.cwd or "/", url)) == root:
-        return True
-    return root in environ.get("NEURON_CC_FLAGS", "")
+    named = [environ.get(variable) for variable in (torch_neuron.SHARED, torch_neuron.LOCAL)]
+    named += [environ.get("NEURON_COMPILE_CACHE_URL"), cache_dir_flag(environ.get("NEURON_CC_FLAGS", ""))]
+    places = [os.path.realpath(local_path(path, process.cwd or "/")) for path in named if path]
+    return any(root == place or root.startswith(place.rstrip("/") + "/") for place in places)

@@ -150,10 +150,22 @@ class Parser(argparse.ArgumentParser):
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as the terminal. argparse would find out the width by shutil, even if no help is printed."""
+    """Help as wide as the terminal. argparse would find out the width by shutil, even if no help is printed; and it
+    would leave descriptions and usage lines as they are written, which a narrow terminal breaks inside of words."""
 
     def __init__(self, prog: str, **given: Any) -> None:
         super().__init__(prog, **{"width": terminal_width() - 2, **given})
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from neuron_top.cli.help_layout import fit  # only where help is printed
+
+        return super()._fill_text(fit(text, width + 2 - len(indent)), width, indent)
+
+    def _format_usage(self, usage: str | None, *others: Any) -> str:
+        from neuron_top.cli.help_layout import fit_usage
+
+        text = super()._format_usage(usage, *others)
+        return fit_usage(text, self._width + 2) if usage is not None else text
 
 
 def terminal_width() -> int:

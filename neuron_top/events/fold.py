@@ -58,11 +58,12 @@ class EventsFolded(Event, frozen=True, kw_only=True):
 
 
 class WorkerHeard(LogEvent, frozen=True, kw_only=True):
-    """When a process last printed a line that went into an `EventsFolded`: its next compile did not begin before."""
+    """When a process printed a line that went into an `EventsFolded`: the last one, before which its next compile did
+    not begin, or a lookup."""
 
     module: str | None = None
     """The graph that it had looked up, if that matters."""
     extracted: bool = False
     """The result of the lookup: True if the graph was stored for a later compile, False if it was a hit."""
     of_log: bool = False
-    """It only reports a timestamp of its log: any process may have printed the line."""
+    """It only reports a timestamp of its log, or of the lookup: other lines of the process may have come since then."""

@@ -132,8 +132,8 @@ class Fold:
         """(graph, process) of waits that are going on."""
         self._waited: set[tuple[str, str]] = set()
         """(graph, process) of waits that no hit has ended."""
-        self._folded_pairs: dict[tuple[str, str], bool] = {}
-        """(graph, process) whose last lookup was reported only as part of a fold → whether it was an extraction."""
+        self._folded_pairs: dict[tuple[str, str], WorkerHeard] = {}
+        """(graph, process) whose last lookup was reported only as part of a fold → what reports it by itself."""
         self._own_pairs: set[tuple[str, str]] = set()
         """(graph, process) of events that were sent by themselves."""
         self._unclaimed: set[str] = set()
@@ -233,7 +233,7 @@ class Fold:
         if isinstance(event, _Lookup | LockWaited) and event.module is not None:
             self._of_graph.setdefault(event.module, set()).add(key)
             if isinstance(event, _Lookup):
-                self._folded_pairs[event.module, worker_key(event)] = isinstance(event, GraphExtracted)
+                self._folded_pairs[event.module, worker_key(event)] = _looked_up(event)
         clock = self._clocks.get(event.source)
         if event.at is not None and (clock is None or event.at >= (clock.at or 0.0)):
             self._clocks[event.source] = event
@@ -273,12 +273,13 @@ class Fold:
         answered = self._folded_pairs.pop(pair, None)
         if answered is not None:
             self._own_pairs.add(pair)
-        if spoke is not None or answered is not None:
-            yield _heard(spoke, event, module, answered)
+            yield answered
+        if spoke is not None:
+            yield _heard(spoke)
         if isinstance(event, LogEvent):
             clock = self._clocks.get(event.source)
             if clock is not None and event.at is None:
-                yield msgspec.structs.replace(_heard(clock, clock), of_log=True)
+                yield msgspec.structs.replace(_heard(clock), of_log=True)
             if clock is not None and (event.at is None or event.at >= (clock.at or 0.0)):
                 del self._clocks[event.source]
 
@@ -358,22 +359,17 @@ def _grew(event: OutputGrew) -> Hashable:
     return "grew", event.path
 
 
-def _heard(
-    spoke: LogEvent | None, event: LogEvent | ComponentEvent, module: str | None = None, extracted: bool | None = None
-) -> WorkerHeard:
-    """Reports when the process of `event` last printed a line (`spoke`; None: that was sent before), and whether and
-    how it had looked up the graph."""
-    heard = spoke if spoke is not None else event
+def _heard(spoke: LogEvent) -> WorkerHeard:
+    """Reports when a process last printed a line."""
     return WorkerHeard(
-        at=spoke.at if spoke is not None else None,
-        seen=spoke.seen if spoke is not None else None,
-        source=heard.source,
-        node=heard.node,
-        pid=heard.pid,
-        rank=heard.rank,
-        module=module if extracted is not None else None,
-        extracted=bool(extracted),
+        at=spoke.at, seen=spoke.seen, source=spoke.source, node=spoke.node, pid=spoke.pid, rank=spoke.rank
     )
+
+
+def _looked_up(event: _Lookup) -> WorkerHeard:
+    """Reports a lookup of a process. It may have printed other lines since then, and those may have been sent."""
+    heard = _heard(event)
+    return msgspec.structs.replace(heard, module=event.module, extracted=isinstance(event, GraphExtracted), of_log=True)
 
 
 def _newest_fields(older: AnyEvent, newer: StepReported) -> StepReported:

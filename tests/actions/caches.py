@@ -69,8 +69,9 @@ def looked_at(root: Path) -> Snapshot:
 
 
 def context(snapshot: Snapshot, **changes: object) -> PlanContext:
-    """The machine as it is, but nobody using the cache (the test's own files below it are young)."""
-    facts = {"in_use": None, "shared": None, **changes}
+    """The machine as it is, but nobody using the cache (the test's own files below it are young), and no process
+    compiling: other tests compile modules of the same names meanwhile."""
+    facts = {"in_use": None, "shared": None, "compiling": frozenset(), **changes}
     return msgspec.structs.replace(plan_context.collect_context(snapshot), **facts)
 
 

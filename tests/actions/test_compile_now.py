@@ -19,7 +19,7 @@ from neuron_top.actions.execution.compile_now import compile_now
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.planners.retry import plan_retry
-from neuron_top.actions.reasons import CaveatCode
+from neuron_top.actions.reasons import CaveatCode, ReasonCode
 from neuron_top.cache.model.states import State
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
@@ -121,6 +121,15 @@ def test_stopped_it_leaves_the_failures_as_they_were_and_can_be_resumed(root: Pa
     assert trash.history_of(plan.identity).state == "interrupted"
     assert compiled(trash.plan(plan.identity), sdk_compiler(tmp_path)).done == 2
     assert trash.history_of(plan.identity).state == "done"
+
+
+def test_a_failure_that_a_live_compile_names_is_no_step(root: Path) -> None:
+    snapshot = caches.looked_at(root)
+    context = caches.context(snapshot, compiling=frozenset({caches.module(61)}))
+    plan = plan_retry(snapshot.entries, str(root), context, compilers={caches.COMPILER})
+    assert [step.path for step in plan.steps] == [f"{caches.COMPILER}/{caches.module(62)}"]
+    reasons = {each.path: each.cause.code for each in plan.exclusions}
+    assert reasons[f"{caches.COMPILER}/{caches.module(61)}"] is ReasonCode.NAMED_BY_PROCESS
 
 
 def test_what_changed_since_the_plan_is_left_alone(root: Path, tmp_path: Path) -> None:

@@ -107,6 +107,11 @@ def test_neighbors_of_a_job_are_found_with_the_variable_that_names_them(tmp_path
     }
 
 
+def test_a_relative_neighbor_is_looked_for_in_the_jobs_own_folder(tmp_path: Path) -> None:
+    (root,) = [root for root in roots.find({}, [process(7, tmp_path, TRITON_CACHE_DIR="t")]) if root.users == (7,)]
+    assert (root.kind, root.path) == ("triton", str(tmp_path / "t"))
+
+
 def test_the_cache_of_each_rank_below_a_named_folder_is_found(tmp_path: Path) -> None:
     for name in ("r10", "r2", "r02", "results"):
         (tmp_path / name).mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import tempfile
@@ -179,6 +180,46 @@ def test_what_may_not_be_read_is_shown_and_said() -> None:
             folder.chmod(0o700)
     closed, shut = "unknown ('permission denied',)", "unknown ('model.neff: permission denied',)"
     assert seen == f"{closed}; {shut}"
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "problem"),
+    [
+        ("model.neff", State.UNKNOWN, "model.neff: input/output error"),
+        ("compile_flags.json", State.UNKNOWN, "input/output error"),
+    ],
+)
+def test_a_file_that_a_failing_disk_cannot_read_does_not_hide_the_other_entries(
+    name: str, state: State, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound, damaged = write_entry(tmp_path, HIT), write_entry(tmp_path, {**HIT, "model.log": b""}, graph=graph(1))
+    lost, read = (damaged / name).stat().st_ino, os.read
+
+    def failing(descriptor: int, count: int) -> bytes:
+        if os.fstat(descriptor).st_ino == lost:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(descriptor, count)
+
+    monkeypatch.setattr(os, "read", failing)
+    found = {entry.module: entry for entry in scanner.scan(str(tmp_path)).entries}
+    assert found[sound.name].state is State.HIT
+    assert (found[damaged.name].state, found[damaged.name].problems) == (state, (problem,))
+
+
+def test_an_entry_of_another_user_that_is_removed_while_it_is_opened_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, opened = write_entry(tmp_path, HIT), os.open
+
+    def of_another_user(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if path == folder.name and flags & os.O_NOATIME:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+        if path == folder.name:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return opened(path, flags, mode, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", of_another_user)
+    assert scanner.scan(str(tmp_path)).entries == ()
 
 
 def test_what_is_wrong_with_an_artifact_is_still_said_at_the_second_look(tmp_path: Path) -> None:

@@ -120,6 +120,19 @@ def test_an_archive_of_aotinductor(tmp_path: Path) -> None:
     assert (artifact.kind, artifact.models) == (ArtifactKind.AOTI, ("decoder",))
 
 
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_an_archive_whose_contents_are_damaged_or_encrypted_is_passed_over(tmp_path: Path, compression: int) -> None:
+    whole = tmp_path / "whole.pt2"
+    with zipfile.ZipFile(whole, "w", compression) as archive:
+        archive.writestr("m/archive_format", "pt2")
+    data, start = whole.read_bytes(), 30 + len("m/archive_format")
+    (tmp_path / "damaged.pt2").write_bytes(data[:start] + b"\xff" * 5 + data[start + 5 :])
+    flags = data.rindex(b"PK\x01\x02") + 8
+    (tmp_path / "encrypted.pt2").write_bytes(data[:flags] + b"\x01" + data[flags + 1 :])
+    found = {Path(artifact.path).name for artifact in find([str(tmp_path)])}
+    assert found == ({"whole.pt2"} if compression == zipfile.ZIP_DEFLATED else set())
+
+
 def test_a_pickle_is_read_and_never_loaded(tmp_path: Path) -> None:
     class Harm:
         def __reduce__(self) -> object:

@@ -101,6 +101,13 @@ def test_a_root_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
         assert event.states == {"hit": 1}
 
 
+def test_a_root_that_cannot_be_looked_for_is_reported_and_does_not_end_the_watch(tmp_path: Path) -> None:
+    with watched(tmp_path / ("n" * 300), tmp_path / "state", notifications=False) as events:
+        event = events.get(timeout=PATIENCE)
+        assert isinstance(event, SourceUnavailable)
+        assert "file name too long" in event.reason
+
+
 def test_a_time_that_is_still_to_come_does_not_make_an_entry_just_written(tmp_path: Path) -> None:
     """Those are looked at ten times a second."""
     write_entry(tmp_path, {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}, age=-3600.0)

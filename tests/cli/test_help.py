@@ -8,7 +8,9 @@ import importlib
 import pytest
 
 from neuron_top.cli import cache_commands, fleet_commands
-from neuron_top.cli.main import COMMANDS, Command
+from neuron_top.cli.help_layout import fit, fit_usage
+from neuron_top.cli.main import COMMANDS, Command, overview_parser
+from neuron_top.cli.output import HelpFormatter
 
 GROUPS = ("cache", "fleet")
 OWN_COMMANDS = [row for row in COMMANDS if row.name not in GROUPS] + [
@@ -23,7 +25,9 @@ RIDDLES = ("left alone", "what fills", "worth a look", "nothing to show", "told 
 def parser_of(row: Command) -> argparse.ArgumentParser:
     """The parser of a command, as `main` makes it."""
     module = importlib.import_module(f"neuron_top.cli.{row.module}")
-    parser = argparse.ArgumentParser(prog=f"neurontop {row.name}", description=module.__doc__)
+    parser = argparse.ArgumentParser(
+        prog=f"neurontop {row.name}", description=module.__doc__, formatter_class=HelpFormatter
+    )
     module.configure(parser)
     return parser
 
@@ -52,3 +56,56 @@ def test_the_table_of_commands_begins_each_row_with_a_verb_or_a_noun_in_small_le
         assert row.summary[0].islower()
         assert len(row.summary) <= 100
         assert not [riddle for riddle in RIDDLES if riddle in row.summary]
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("row", OWN_COMMANDS, ids=lambda row: row.name)
+def test_descriptions_fit_a_narrow_terminal_but_for_commands_that_are_longer(monkeypatch, row, columns) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    parser = parser_of(row)
+    written = (parser.description or "").splitlines()
+    parser.usage, parser._action_groups = "neurontop", []
+    for line in parser.format_help().splitlines():
+        is_command = any(one.startswith(line) for one in written) and "  " not in line.strip()
+        assert len(line) <= columns or is_command, line
+
+
+def test_the_table_of_commands_fits_a_narrow_terminal(monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, overview_parser().format_help().splitlines())) <= 60
+
+
+def test_help_stays_as_it_is_written_where_it_fits(monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    for row in OWN_COMMANDS:
+        parser = parser_of(row)
+        assert (parser.description or "").strip() in parser.format_help()
+
+
+def test_long_explanations_stay_in_their_column_and_go_below_the_name_where_that_is_too_narrow() -> None:
+    text = "examples:\n  one --fast     all that it can find\n                 (and more)\n  two            nothing\n"
+    assert fit(text.replace("find", "find on this whole machine"), 47).splitlines() == [
+        "examples:",
+        "  one --fast     all that it can find on this",
+        "                 whole machine (and more)",
+        "  two            nothing",
+    ]
+    assert fit(text, 33).splitlines() == [
+        "examples:", "  one --fast", "      all that it can find (and", "      more)", "  two", "      nothing",
+    ]  # fmt: skip
+
+
+def test_prose_is_filled_and_an_exit_status_stays_with_its_words() -> None:
+    assert (
+        fit("exit status: 0 fine · 1 failed ·\n2 cannot be read", 33)
+        == "exit status: 0 fine · 1 failed ·\n2 cannot be read"
+    )
+    assert fit("exit status: 0 fine · 1 failed · 2 cannot be read", 34).splitlines() == [
+        "exit status: 0 fine · 1 failed ·", "2 cannot be read",
+    ]  # fmt: skip
+
+
+def test_a_usage_line_breaks_between_its_parts() -> None:
+    assert fit_usage("usage: tool go [--on a|b] [-j N | -k] [--] <command>\n\n", 30) == (
+        "usage: tool go [--on a|b]\n               [-j N | -k]\n               [--] <command>\n\n"
+    )

@@ -55,6 +55,7 @@ TopApp(live_feed(effective, [sys.argv[1]]), effective).run(headless=True)
 HELP_MODULES = {
     "amounts",
     "cli.command",
+    "cli.help_layout",
     "cli.main",
     "cli.on_screen",
     "cli.output",

@@ -71,6 +71,11 @@ def test_a_lock_that_was_waited_for_in_vain_is_a_wait_of_twenty_minutes() -> Non
     assert events == [wait]
 
 
+def test_a_wait_whose_seconds_are_no_number_lasted_no_minutes() -> None:
+    (wait,) = only(LockWaited, read(line(BROKEN.replace("1200 ", "nan ", 1), "WARNING")))
+    assert wait.minutes == 0.0
+
+
 def test_a_record_that_a_line_holds_twice_counts_once_and_two_processes_count_twice() -> None:
     once = line(BROKEN, "WARNING", pid=7).rstrip("\n")
     assert len(only(LockWaited, read(once + once + "\n"))) == 1

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from neuron_top.events import (
     AnyEvent,
     CacheHit,
+    CachePathAnnounced,
     CompileBegan,
     EventsFolded,
     GraphMeasured,
     LockWaited,
     LogGeneration,
     OutputGrew,
+    WaitBegan,
     WorkerHeard,
     decode,
     encode,
@@ -25,6 +27,7 @@ from neuron_top.events import (
 from neuron_top.run.alerts.alert import AlertKind
 from neuron_top.run.alerts.raised import raised
 from neuron_top.run.fold import Fold
+from neuron_top.run.graph import GraphState
 from neuron_top.run.model import Run
 from tests.foundation.test_events import made
 from tests.run.samples import A, B, any_event, event_lists, other_events, repeating_event
@@ -116,6 +119,19 @@ def test_events_of_any_kind_without_clocks_too(events: list[AnyEvent], every: in
 
 def hit(module: str, pid: int, at: float) -> CacheHit:
     return CacheHit(at=at, seen=at, source="log:x", node="n", pid=pid, module=module, generation=LogGeneration.G3)
+
+
+def test_a_wait_that_is_told_late_does_not_undo_a_lookup_whose_process_was_heard_of_since() -> None:
+    """The line about the path, of the same process, reports when that last printed one; the lookup has a time too."""
+    found = hit(A, pid=10, at=NOW + 0.5)
+    of_log = [
+        CacheHit(at=NOW + 0.4, source="log:x", node="n", module=A, generation=LogGeneration.G3),
+        CachePathAnnounced(at=NOW, source="log:x", node="n", path="/cache", generation=LogGeneration.G2),
+        WaitBegan(module=A, seen=NOW, source="log:x", node="n"),
+    ]
+    events: list[AnyEvent] = [found, *of_log]
+    assert run_of(events).compiles.graphs[A].state is GraphState.HIT
+    assert totals(run_of(folded(events))) == totals(run_of(events))
 
 
 def waits(module: str, pid: int | None, at: float, minutes: float | None = None) -> LockWaited:

@@ -171,7 +171,10 @@ class Contents:
         return None
 
     def local_problems(self, keys: Keys) -> Iterator[str]:
-        """Why a job would not accept a local compile: problems of its record, its files, and its graph."""
+        """Why a job would not accept a local compile: problems of its record, its files, and its graph.
+
+        Raises OSError if a file of the artifact cannot be read.
+        """
         data = self._bytes(filenames.STATS, LOG_LIMIT)
         if data is not None:
             try:

@@ -37,7 +37,7 @@ class Discovered(msgspec.Struct):
 
 
 def discover(root: str, reader: NoAtimeReader) -> Discovered:
-    """Search the root. Raises NothingToShow if it does not exist, is no folder, or may not be read."""
+    """Search the root. Raises NothingToShow if it does not exist, is no folder, or cannot be read."""
     found = Discovered()
     try:
         names = _folders(root, reader, found, "")
@@ -47,6 +47,8 @@ def discover(root: str, reader: NoAtimeReader) -> Discovered:
         raise NothingToShow(f"no cache at {name_text(root)}: it is a file") from None
     except PermissionError:
         raise NothingToShow(f"the cache at {name_text(root)} may not be read by this user") from None
+    except OSError as problem:  # a name that is too long, a file server that is gone
+        raise NothingToShow(f"no cache at {name_text(root)} can be read: {why_not_opened(problem)}") from None
     if any(map(MODULE.match, names)):
         found.compilers.append("")
         names = [name for name in names if not is_module_name(name)]

@@ -118,7 +118,11 @@ class EntryBuilder:
             return Artifact.UNREADABLE
         if name != NEFF:
             return Artifact.VALID if size else Artifact.STUB
-        problem = head_problem(os.read(descriptor, CHEAP_BYTES), size)
+        try:
+            problem = head_problem(os.read(descriptor, CHEAP_BYTES), size)
+        except OSError as failed:  # a failing disk: the other files, and the other entries, are still shown
+            self.problem(f"{name}: {why_not_opened(failed)}", of_artifact=True)
+            return Artifact.UNREADABLE
         if problem is None:
             return Artifact.VALID
         self.problem(f"{name}: {problem}", of_artifact=True)

@@ -13,11 +13,11 @@ import msgspec
 
 from neuron_top.cache.model.entry import PARTS, Artifact, Entry, Lock, Part, classify, is_legacy
 from neuron_top.cache.model.states import State
-from neuron_top.cache.noatime_reader import FOLDER_FLAGS, NoAtimeReader
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
 from neuron_top.cache.scan.entry_builder import CompilerFolder, EntryBuilder
 from neuron_top.cache.scan.fast_scan import FORMAT, REGULAR, FolderFacts, read_plain
 
-_NO_ATIME = getattr(os, "O_NOATIME", 0)
+_NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _REBUILDS, _OTHER, _ARTIFACT = Part.REBUILDS, Part.OTHER, Part.ARTIFACT
 _FLAGS = Part.FLAGS_JSON | Part.FLAGS_TXT
 _GRAPH, _DONE = Part.GRAPH, Part.DONE
@@ -41,16 +41,14 @@ class EntryReader:
         """The entry as it is now; None if it is gone or is no folder. `before`: the entry as last seen, which saves
         reading the header of an artifact that has not changed."""
         try:
-            folder = os.open(module, FOLDER_FLAGS | _NO_ATIME, dir_fd=self.descriptor)
-        except OSError as problem:
-            if problem.errno != errno.EPERM:
-                return self._closed(module, problem)
             folder = self._reader.open_folder(module, self.descriptor)
+        except OSError as problem:
+            return self._closed(module, problem)
         try:
             plain = self._plain(module, folder) if before is None else None
             return plain if plain is not None else self.read_any(module, folder, before)
-        except FileNotFoundError:
-            return None
+        except OSError as problem:  # the folder was removed meanwhile, or the disk fails
+            return self._closed(module, problem)
         finally:
             os.close(folder)
 
@@ -97,8 +95,9 @@ class EntryReader:
         return builder.entry(own, parts, (allocated, apparent, kept), changed_at)
 
     def _closed(self, module: str, problem: OSError) -> Entry | None:
-        """The entry if its folder may not be opened: it is still shown. None for a link or a file in its place."""
-        if problem.errno != errno.EACCES:
+        """The entry if its folder cannot be opened or read: it is still shown. None if it is gone, and for a link or a
+        file in its place."""
+        if problem.errno in _NO_FOLDER:
             return None
         try:
             own = os.stat(module, dir_fd=self.descriptor, follow_symlinks=False)
@@ -106,7 +105,7 @@ class EntryReader:
             return None
         builder = EntryBuilder(self.shared, module, -1, None)
         builder.artifact_state = Artifact.UNREADABLE
-        builder.problem("permission denied")
+        builder.problem(why_not_opened(problem))
         return builder.entry(own, 0, (0, 0, 0), own.st_mtime)
 
 

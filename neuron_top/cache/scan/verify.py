@@ -6,6 +6,7 @@ digest of an unknown package version is neither, as it cannot be checked. Deep v
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
@@ -13,6 +14,7 @@ import msgspec
 
 from neuron_top.cache.model.entry import Artifact, Entry, Part
 from neuron_top.cache.model.states import BROKEN, HITS, State
+from neuron_top.cache.noatime_reader import why_not_opened
 from neuron_top.cache.scan.contents import Contents
 from neuron_top.cache.signing import keys_in_force
 from neuron_top.units import counted
@@ -63,8 +65,7 @@ def deep(root: str, entry: Entry) -> Iterator[EntryFinding]:
         return
     contents = Contents(root, entry)
     if entry.parts & Part.INDUCTOR:
-        for problem in contents.local_problems(keys_in_force()):
-            yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=problem)
+        yield from _of_local(entry, contents)
     neff = contents.neff(payload=True)
     if neff is not None and neff.problem is not None:
         yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=neff.problem)
@@ -81,3 +82,15 @@ def deep(root: str, entry: Entry) -> Iterator[EntryFinding]:
     graph = contents.graph() if entry.parts & Part.GRAPH else None
     if isinstance(graph, str):
         yield EntryFinding(entry=entry, level=FindingLevel.WARNING, what=graph)
+
+
+def _of_local(entry: Entry, contents: Contents) -> Iterator[EntryFinding]:
+    """What is wrong with a local compile, as a job would judge it."""
+    try:
+        for problem in contents.local_problems(keys_in_force()):
+            yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=problem)
+    except FileNotFoundError:
+        return  # evicted since the scan
+    except OSError as refused:
+        name = os.path.basename(refused.filename or entry.path)
+        yield EntryFinding(entry=entry, level=FindingLevel.WARNING, what=f"{name}: {why_not_opened(refused)}")
