@@ -150,23 +150,23 @@ def test_every_default_of_a_function_is_described() -> None:
         del padding, flags
 
     function.__module__ = "torch.nn.functional"
-    texts = {torch_functions._text(function)}
+    texts = {torch_functions.text(function)}
     for changed in ({"__defaults__": ((1, 1),)}, {"__defaults__": ((0, 1),)}, {"__kwdefaults__": {"flags": (0,)}}):
         for name, value in changed.items():
             setattr(function, name, value)
-            texts.add(torch_functions._text(function))
+            texts.add(torch_functions.text(function))
     assert len(texts) == 4
 
 
 def test_which_function_another_one_closes_over_is_described() -> None:
     """The same wrapper of PyTorch's, with the same name: a process that skips the trace has never seen another."""
-    before = torch_functions._text(decompositions.silu)
+    before = torch_functions.text(decompositions.silu)
     undo = put(held_by(decompositions.silu), "cell_contents", held_by(decompositions.hardswish).cell_contents)
     try:
-        assert torch_functions._text(decompositions.silu) != before
+        assert torch_functions.text(decompositions.silu) != before
     finally:
         undo()
-    assert torch_functions._text(decompositions.silu) == before
+    assert torch_functions.text(decompositions.silu) == before
 
 
 def test_what_a_function_does_is_described() -> None:
@@ -177,15 +177,15 @@ def test_what_a_function_does_is_described() -> None:
     code = function.__code__
     other = code.replace(co_consts=tuple(4 if constant == 3 else constant for constant in code.co_consts))
     assert other.co_consts != code.co_consts
-    before = torch_functions._text(decompositions.hardswish)
+    before = torch_functions.text(decompositions.hardswish)
     undo = put(function, "__code__", other)
     torch_functions._checksums.clear()
     try:
-        assert torch_functions._text(decompositions.hardswish) != before
+        assert torch_functions.text(decompositions.hardswish) != before
     finally:
         undo()
         torch_functions._checksums.clear()
-    assert torch_functions._text(decompositions.hardswish) == before
+    assert torch_functions.text(decompositions.hardswish) == before
 
 
 def test_the_kernels_here_are_pytorchs_own() -> None:
@@ -204,6 +204,17 @@ library.impl("mul.Tensor", lambda x, y: x, "Meta", allow_override=True)""",
 torch.library.register_torch_dispatch("aten::tan", torch.Tensor, lambda *rest: None)""",
     "py_impl": """
 torch.ops.aten.add.Tensor.py_impl(torch._C.DispatchKey.AutogradCPU)(lambda x, y: x)""",
+    "py_impl for a mode": """
+from torch._subclasses.functional_tensor import FunctionalTensorMode
+torch.ops.aten.add.Tensor.py_impl(FunctionalTensorMode)(lambda mode, x, y: x)""",
+    "a function in the cache of an operator": """
+torch.ops.aten.add.Tensor._dispatch_cache[torch._C.DispatchKey.AutogradCPU] = lambda x, y: x""",
+    "a function of PyTorch in the cache of an operator": """
+torch.ops.aten.add.Tensor._dispatch_cache[torch._C.DispatchKey.AutogradCPU] = torch._refs.sub""",
+    "another key in the cache of an operator": """
+torch.ops.aten.add.Tensor._dispatch_cache[torch._C.DispatchKey.AutogradCPU] = torch._C.DispatchKey.CPU""",
+    "a method of an operator": "torch.ops.aten.add.Tensor.decompose = lambda x, y: x",
+    "what another operator calls": "torch.ops.aten.sin.default._op = torch.ops.aten.cos.default._op",
     "another operator of a name": "torch.ops.aten.round = torch.ops.aten.floor",
     "another overload of a name": "torch.ops.aten.sum.dim_IntList = torch.ops.aten.mean.dim",
     "a function for an operator": "torch.ops.aten.round = lambda x: x",
@@ -227,4 +238,38 @@ print(torch_kernels.replaced())
     if "already has an DispatchKey::Meta implementation" in done.stderr:
         pytest.skip("this PyTorch refuses it")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(("the script gives aten", "the script replaces", "a kernel of ")), done.stdout
+    beginnings = ("the script gives aten", "the script replaces", "the script changes", "a kernel of ")
+    assert done.stdout.startswith(beginnings), done.stdout
+
+
+OF_ANOTHER_OPERATOR = """
+import torch, torch._refs
+from neuron_top.compile.graphs import torch_functions, torch_kernels
+from torch._C import DispatchKey
+
+def digest():
+    assert torch_functions.replaced() == torch_kernels.replaced() == ""
+    return torch_functions.places() + torch_kernels.places()
+
+add, sub = torch.ops.aten.add.Tensor, torch.ops.aten.sub.Tensor
+found = [digest()]
+add(torch.ones(3), torch.ones(3))
+with torch._dispatch.python.enable_python_dispatcher():
+    (torch.ones(3) + torch.ones(3)).sin()
+assert add._dispatch_cache
+found.append(digest())
+add.py_impl(DispatchKey.AutogradCPU)(torch._refs.sub)
+found.append(digest())
+add.py_kernels[DispatchKey.AutogradCPU] = torch._refs.mul
+found.append(digest())
+sub.py_kernels[DispatchKey.AutogradCPU] = add.py_kernels.pop(DispatchKey.AutogradCPU)
+found.append(digest())
+del sub.py_kernels[DispatchKey.AutogradCPU]
+found.append(digest())
+print(*[found.index(one) for one in found])
+"""
+
+
+def test_a_function_of_pytorchs_as_another_operators_kernel_changes_the_digest_and_a_use_does_not() -> None:
+    done = subprocess.run([*warm_python(), "-c", OF_ANOTHER_OPERATOR], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["0", "0", "2", "3", "4", "0"], done.stderr

@@ -53,10 +53,11 @@ _FILLED_BY_TRACES = "torch._inductor.pattern_matcher._known_precompiled_patterns
 _DEPTH = 5
 _HOLDS_ONE = (staticmethod, classmethod, types.MethodType)
 _CACHED = type(functools.cache(len))
-_IN_PYTHON = (types.FunctionType, functools.partial, property, _CACHED, *_HOLDS_ONE)
+IN_PYTHON = (types.FunctionType, functools.partial, property, _CACHED, *_HOLDS_ONE)
+"""Types of functions in Python."""
 IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
 """Types of functions and methods in C, which a script cannot make."""
-_FUNCTIONS = frozenset((*_IN_PYTHON, *IN_C))
+_FUNCTIONS = frozenset((*IN_PYTHON, *IN_C))
 _LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 """Prefixes of the paths of Python's own modules."""
 
@@ -73,7 +74,7 @@ _tracing: list[str] = []
 """The modules that `places` describes: those imported when it was first called."""
 _digest = ""
 _checksums: dict[int, int] = {}
-"""Checksums of code by its id, while `places` describes functions."""
+"""Checksums of code by its id, until a digest is made."""
 
 
 def replaced(*, compiling: bool = False) -> str:
@@ -113,10 +114,23 @@ def places() -> str:
         modules = [(name, sys.modules[name]) for name in _tracing if name in sys.modules]
         namespaces = _namespaces(modules, _is_looked_through)
         described = ((place, names) for place, _, names in namespaces if place != _FILLED_BY_TRACES)
-        lines = sorted(line for place, names in described for line in _lines(place, names))
-        _digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-        _checksums.clear()
+        _digest = digest(line for place, names in described for line in _lines(place, names))
     return _digest
+
+
+def digest(lines: Iterable[str]) -> str:
+    """A digest of lines in any order, in which functions stand as `text` describes them."""
+    whole = "\n".join(sorted(lines))
+    _checksums.clear()
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def is_described(function: Any) -> bool:
+    """Whether a function is of one of the modules that `places` describes."""
+    if isinstance(function, functools.partial):
+        return is_described(function.func)
+    names = getattr(function, "__globals__", {})  # what it says of its own module can be that of an operator
+    return names.get("__name__", getattr(function, "__module__", "")) in _tracing
 
 
 def own(item: Any) -> bool:
@@ -242,7 +256,7 @@ def _is_looked_at(kind: type) -> bool:
     if answer is None:
         can_be_called = "__call__" in dir(kind) and not issubclass(kind, type)
         calls_another = issubclass(kind, unittest.mock.Base)  # from Python's library, but it calls the script's code
-        answer = kind in _IN_PYTHON or (can_be_called and (calls_another or not _is_package(kind.__module__)))
+        answer = kind in IN_PYTHON or (can_be_called and (calls_another or not _is_package(kind.__module__)))
         _looked_at[kind] = answer
     return answer
 
@@ -296,23 +310,23 @@ def _folders() -> tuple[str, ...]:
 def _lines(place: str, names: Mapping[Any, Any]) -> Iterator[str]:
     for name, item in names.items():
         kind = type(item)
-        if kind in _IN_PYTHON or kind in IN_C or issubclass(kind, type):
-            yield f"{place}.{name if type(name) in (str, int) else _name(name)} {_text(item)}"
+        if kind in IN_PYTHON or kind in IN_C or issubclass(kind, type):
+            yield f"{place}.{name if type(name) in (str, int) else _name(name)} {text(item)}"
 
 
-def _text(item: Any) -> str:
+def text(item: Any) -> str:
     """A function as text that is the same in every process: place, functions that it closes over, defaults."""
     if isinstance(item, types.FunctionType):
         defaults = _default((item.__defaults__, sorted((item.__kwdefaults__ or {}).items())))
         return f"{_place(item, _DEPTH)} {defaults}"
     if isinstance(item, _HOLDS_ONE):
-        return _text(item.__func__)
+        return text(item.__func__)
     if isinstance(item, functools.partial):
-        return f"partial {_text(item.func)}"
+        return f"partial {text(item.func)}"
     if isinstance(item, _CACHED):
-        return f"cached {_text(item.__wrapped__)}"
+        return f"cached {text(item.__wrapped__)}"
     if isinstance(item, property):
-        return f"property {_text(item.fget)} {_text(item.fset)}"
+        return f"property {text(item.fget)} {text(item.fset)}"
     return f"{getattr(item, '__module__', '')}.{_name(item)}"
 
 

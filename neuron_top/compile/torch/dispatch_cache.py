@@ -46,7 +46,7 @@ from neuron_top.compile.wrapper.flags import is_switched_off
 from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 9"
+_FORMAT = "neuron-top dispatch 10"
 _LONGEST_NAME = 200
 _FIRST_POLL, _LONGEST_POLL = 0.05, 0.5
 
@@ -227,7 +227,7 @@ def _state_lines() -> Iterator[str]:
     if own_code.rules_of_vmap():
         raise NotCacheable("vmap has rules in Python, which a script could have replaced")
     yield f"operators {own_code.tables()}"
-    yield f"functions {torch_functions.places()}"
+    yield f"functions {torch_functions.places()} {torch_kernels.places()}"  # in this order
     yield f"grad {torch.is_grad_enabled()} inference {torch.is_inference_mode_enabled()}"
     for device in torch._C._autocast_supported_devices():  # a graph may switch it on, with the type that is set for it
         yield f"autocast {device} {torch.is_autocast_enabled(device)} {torch.get_autocast_dtype(device)}"
