@@ -352,3 +352,73 @@ def test_a_start_that_skips_the_first_trace_skips_the_second_too(own_caches: Pat
         done = subprocess.run([*warm_python(), "-c", TWO_GRAPHS], capture_output=True, text=True, check=True)
         kept.append(done.stdout.split()[-1])
     assert kept == ["0", "2"]
+
+
+CHANGED = """
+import math, os, types
+import torch
+import torch._decomp.decompositions as decompositions
+import torch._inductor.decomposition
+import torch._refs as refs
+from torch._C import DispatchKey
+from torch._dynamo.utils import counters
+from torch._subclasses.functional_tensor import FunctionalTensorMode
+
+hardswish, silu = torch.ops.aten.hardswish.default, torch.ops.aten.silu.default
+
+def put(holder, name, item):
+    before = getattr(holder, name)
+    setattr(holder, name, item)
+    return lambda: setattr(holder, name, before)
+
+def enter(table, key, item):
+    before = dict(table)
+    hardswish._dispatch_cache.clear()
+    table[key] = item
+    return lambda: [table.clear(), table.update(before), hardswish._dispatch_cache.clear()]
+
+class Limits:
+    def __init__(self, dtype):
+        self.max, self.min = 7.0, -7.0
+
+def activated(x): return torch.nn.functional.hardswish(x)
+def wave(x): return torch.sinc(x)
+def bounded(x): return (x * float("inf")).nan_to_num()
+
+changes = {
+    "kernel": (activated, lambda: enter(hardswish.py_kernels, DispatchKey.AutogradCPU, decompositions.silu)),
+    "lambda": (activated, lambda: enter(hardswish._dispatch_cache, DispatchKey.AutogradCPU, lambda x: x * 14)),
+    "cached": (activated, lambda: enter(hardswish._dispatch_cache, DispatchKey.AutogradCPU, decompositions.silu)),
+    "mode": (activated, lambda: enter(hardswish.python_key_table, FunctionalTensorMode, lambda mode, x: x)),
+    "operator": (activated, lambda: put(hardswish, "_op", silu._op)),
+    "by key": (activated, lambda: put(hardswish, "_op_dk", silu._op_dk)),
+    "number": (wave, lambda: put(math, "pi", 3.0)),
+    "module": (wave, lambda: put(refs, "math", types.SimpleNamespace(**{**vars(math), "pi": 3.0}))),
+    "limits": (bounded, lambda: put(torch, "finfo", Limits)),
+}
+x = torch.linspace(-1, 1, 9)
+for number, (name, (function, change)) in enumerate(changes.items(), 1):
+    torch.compiler.reset()
+    undo = change() if os.environ["CHANGE"] == "yes" else lambda: None
+    try:
+        result = torch.compile(lambda x: function(x) + 1000 * number, backend="neurontop")(x) - 1000 * number
+    finally:
+        undo()
+    print(name, *[round(value, 2) for value in result.tolist()], sep=",")
+print("kept", counters["aot_autograd"]["autograd_cache_hit"], sep=",")
+"""
+
+
+def test_what_a_script_changes_between_two_starts_is_traced_and_nothing_else(own_caches: Path) -> None:
+    def start(change: str) -> list[str]:
+        command, environ = [*warm_python(), "-c", CHANGED], {**os.environ, "CHANGE": change}
+        return subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    *plain, none_kept = start("no")
+    assert len(plain) == 9
+    assert none_kept == "kept,0"
+    *changed, _ = start("yes")
+    assert [line for line in changed if line in plain] == []
+    *again, all_kept = start("no")
+    assert again == plain
+    assert all_kept == "kept,9"

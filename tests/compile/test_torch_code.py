@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
+import cmath
 import functools
+import math
+import operator
 import subprocess
 import types
 from collections.abc import Callable, Iterator
@@ -16,6 +20,8 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(600)]
 
 import torch._decomp.decompositions as decompositions  # noqa: E402
 import torch._functorch.partitioners as partitioners  # noqa: E402
+import torch._inductor.decomposition as decomposition  # noqa: E402
+import torch._prims_common as prims_common  # noqa: E402
 import torch._subclasses.fake_impls as fake_impls  # noqa: E402
 
 from neuron_top.compile.graphs import torch_functions, torch_kernels  # noqa: E402
@@ -70,6 +76,13 @@ def held_by(wrapper: Any) -> types.CellType:
     return found
 
 
+def with_other_names(function: Any) -> Any:
+    """One of PyTorch's functions that finds other things than PyTorch's under the names in its code."""
+    return types.FunctionType(
+        function.__code__, {**function.__globals__, "torch": math}, "silu", closure=function.__closure__
+    )
+
+
 def inner_code() -> Undo:
     """Other code in a function that one of PyTorch's wrappers holds."""
     inner = held_by(decompositions.silu_backward).cell_contents
@@ -101,6 +114,13 @@ IN_PYTHON = {
         held_by(decompositions.silu_backward), "cell_contents", decompositions.hardswish
     ),
     "the defaults of a function": lambda: put(decompositions.silu, "__defaults__", (2.0,)),
+    "a model for a function": lambda: put(decompositions, "silu", torch.nn.Softplus()),
+    "a class of torch": lambda: put(torch, "finfo", Foreign),
+    "a function of Python's": lambda: put(math, "sqrt", foreign),
+    "a built-in function": lambda: put(builtins, "max", foreign),
+    "a namespace for a module": lambda: put(decompositions, "math", types.SimpleNamespace(pi=3.0)),
+    "another module of that name": lambda: put(decompositions, "math", types.ModuleType("math")),
+    "names of its own for a function": lambda: put(decompositions, "silu", with_other_names(decompositions.hardswish)),
     "the partitioner": lambda: put(partitioners, "min_cut_rematerialization_partition", foreign),
 }
 
@@ -128,6 +148,18 @@ IN_ANOTHER_PLACE = {
     "a decomposition": lambda: put(decompositions, "silu", decompositions.hardswish),
     "a function that is remembered": lambda: put(decompositions, "silu", functools.cache(decompositions.hardswish)),
     "a function in C": lambda: put(torch._C._nn, "gelu", torch._C._nn.silu),
+    "a function of Python's": lambda: put(math, "sqrt", math.cbrt if hasattr(math, "cbrt") else math.exp),
+    "a built-in function": lambda: put(builtins, "max", builtins.min),
+    "a function that is an object": lambda: put(math, "sqrt", operator.itemgetter(0)),
+    "a number": lambda: put(math, "pi", 3.0),
+    "a number of torch": lambda: put(torch, "pi", 3.0),
+    "a type": lambda: put(torch, "float", torch.float64),
+    "a type in a table": lambda: table(prims_common._computation_dtype_map, torch.float16, torch.float16),
+    "a class": lambda: put(torch, "finfo", torch.iinfo),
+    "a module": lambda: put(decompositions, "math", cmath),
+    "an operator": lambda: table(
+        decomposition.decompositions, torch.ops.aten.silu.default, torch.ops.aten.hardswish.default
+    ),
 }
 
 
@@ -273,3 +305,10 @@ print(*[found.index(one) for one in found])
 def test_a_function_of_pytorchs_as_another_operators_kernel_changes_the_digest_and_a_use_does_not() -> None:
     done = subprocess.run([*warm_python(), "-c", OF_ANOTHER_OPERATOR], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["0", "0", "2", "3", "4", "0"], done.stderr
+
+
+def test_a_rank_that_prints_nothing_is_not_taken_for_one_that_changes_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = torch_functions.places()
+    monkeypatch.setattr(builtins, "print", foreign)
+    assert torch_functions.replaced() == ""
+    assert torch_functions.places() == before

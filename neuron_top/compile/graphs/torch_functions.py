@@ -6,11 +6,14 @@ PyTorch's modules and classes is looked at: the file that its code comes from, a
 PyTorch's: `places`, a digest of which function is where in the modules that trace, and which one it closes over,
 differs then, and it holds what their code does: a process may have changed it before it looked.
 
-Numbers and texts that a script changes in PyTorch's modules are not seen; settings are in every key.
+That code also uses functions, floating-point numbers and types of elements from Python's modules (`math.pi`) and from
+`torch` itself. So these are looked at in the same way. Integers, truth values and texts in modules are not seen, since
+PyTorch keeps counters and states there, too; settings are in every key.
 """
 
 from __future__ import annotations
 
+import enum
 import functools
 import hashlib
 import importlib.util
@@ -25,6 +28,8 @@ import unittest.mock
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+import torch
 
 _PACKAGES = frozenset(
     (
@@ -47,9 +52,28 @@ _TRACING = (
     *("torch.nn.functional", "torch.overrides"),
 )
 """Modules, with what is below them, that `places` describes."""
+_OF_PYTHON = frozenset(
+    ("builtins", "cmath", "collections", "copy", "functools", "itertools", "math", "numbers", "operator")
+)
+"""Modules of Python whose functions and numbers the code that traces computes with."""
+_BUILTINS = (
+    *("abs", "all", "any", "bool", "callable", "complex", "dict", "divmod", "enumerate", "filter", "float"),
+    *("frozenset", "getattr", "hasattr", "hash", "id", "int", "isinstance", "issubclass", "iter", "len", "list"),
+    *("map", "max", "min", "next", "pow", "property", "range", "repr", "reversed", "round", "set", "setattr"),
+    *("slice", "sorted", "str", "sum", "super", "tuple", "type", "zip"),
+)
+"""What it uses of `builtins`. Jobs add names there and replace others, such as `print` in all ranks but the first."""
 _TRACING_PREFIXES = tuple(f"{name}." for name in _TRACING)
-_FILLED_BY_TRACES = "torch._inductor.pattern_matcher._known_precompiled_patterns"
-"""A list that PyTorch fills at the first trace and never reads; in a process that skips the trace it would differ."""
+_FILLED_LATER = frozenset(
+    (
+        "torch._inductor.pattern_matcher._known_precompiled_patterns",
+        "torch._inductor.utils._registered_caches",
+        "torch.autograd.profiler._cupti_monitor_module",
+    )
+)
+"""What PyTorch sets at the first trace or later and no trace reads: a process that skips the trace would differ."""
+_OF_ANNOTATIONS = ("typing", "typing_extensions", "types", "collections.abc")
+"""Modules of types whose objects stand for types."""
 _DEPTH = 5
 _HOLDS_ONE = (staticmethod, classmethod, types.MethodType)
 _CACHED = type(functools.cache(len))
@@ -58,6 +82,10 @@ IN_PYTHON = (types.FunctionType, functools.partial, property, _CACHED, *_HOLDS_O
 IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
 """Types of functions and methods in C, which a script cannot make."""
 _FUNCTIONS = frozenset((*IN_PYTHON, *IN_C))
+_VALUES = (float, complex, torch.dtype, torch.layout, torch.memory_format)
+"""Types of values that a trace writes into a graph, and that no counter or state has."""
+_CALL_ANOTHER = (unittest.mock.Base, torch.nn.Module, torch.jit.ScriptFunction)
+"""Types of Python and PyTorch whose objects do what the script says."""
 _LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 """Prefixes of the paths of Python's own modules."""
 
@@ -70,6 +98,7 @@ _cells: list[tuple[types.FunctionType, types.CellType, Any]] = []
 _seen: dict[tuple[str, int], list[Any]] = {}
 """The contents of each namespace when it was last checked; kept alive, so that ids are not reused."""
 _looked_at: dict[type, bool] = {}
+_called: dict[type, bool] = {}
 _tracing: list[str] = []
 """The modules that `places` describes: those imported when it was first called."""
 _digest = ""
@@ -95,8 +124,8 @@ def replaced(*, compiling: bool = False) -> str:
         for item in values:
             if _is_looked_at(type(item)) and not own(item) and not (compiling and _is_generated(item)):
                 return f"the script replaces a function in {place}: {_name(item)}"
-            if traces and isinstance(item, type) and not _is_package(item.__module__):
-                return f"the script replaces a class in {place}: {_name(item)}"
+            if traces and not _is_of_packages(item):
+                return f"the script replaces a class or an object in {place}: {_name(item)}"
         _seen[place, identity] = values
     return ""
 
@@ -113,7 +142,7 @@ def places() -> str:
             _tracing.extend(name for name, _ in _modules(_is_looked_through) if _traces(name))
         modules = [(name, sys.modules[name]) for name in _tracing if name in sys.modules]
         namespaces = _namespaces(modules, _is_looked_through)
-        described = ((place, names) for place, _, names in namespaces if place != _FILLED_BY_TRACES)
+        described = ((place, names) for place, _, names in namespaces if place not in _FILLED_LATER)
         _digest = digest(line for place, names in described for line in _lines(place, names))
     return _digest
 
@@ -210,12 +239,12 @@ def _is_of_torch(module: str) -> bool:
 
 @functools.cache
 def _is_looked_through(module: str) -> bool:
-    return _is_of_torch(module) and (not module.startswith(_INDUCTOR) or _traces(module))
+    return module in _OF_PYTHON or (_is_of_torch(module) and (not module.startswith(_INDUCTOR) or _traces(module)))
 
 
 @functools.cache
 def _traces(module: str) -> bool:
-    return f"{module}.".startswith(_TRACING_PREFIXES)
+    return module == "torch" or module in _OF_PYTHON or f"{module}.".startswith(_TRACING_PREFIXES)
 
 
 def _namespaces(
@@ -228,6 +257,8 @@ def _namespaces(
     seen: set[int] = set()
     for place, module in modules:
         names = dict(vars(module))
+        if place == "builtins":
+            names = {name: names[name] for name in _BUILTINS if name in names}
         yield place, id(module), names
         for item in [item for item in names.values() if issubclass(type(item), type) and id(item) not in seen]:
             seen.add(id(item))
@@ -255,10 +286,21 @@ def _is_looked_at(kind: type) -> bool:
     answer = _looked_at.get(kind)
     if answer is None:
         can_be_called = "__call__" in dir(kind) and not issubclass(kind, type)
-        calls_another = issubclass(kind, unittest.mock.Base)  # from Python's library, but it calls the script's code
+        calls_another = issubclass(kind, _CALL_ANOTHER)
         answer = kind in IN_PYTHON or (can_be_called and (calls_another or not _is_package(kind.__module__)))
         _looked_at[kind] = answer
     return answer
+
+
+def _is_of_packages(item: Any) -> bool:
+    """Whether a class, or that of an object, is PyTorch's, Python's or of a package that both need."""
+    if type(item) is types.ModuleType:
+        name = item.__name__
+        if sys.modules.get(name) is item or name.startswith("torch._C."):  # those are in no table of modules
+            return True
+        return any(item is module for module in list(sys.modules.values()))  # some give themselves another name
+    kind = item if isinstance(item, type) else type(item)
+    return kind is not types.SimpleNamespace and _is_package(kind.__module__)
 
 
 def _closure(function: types.FunctionType) -> tuple[Any, ...]:
@@ -286,7 +328,14 @@ def _is_own_code(function: types.FunctionType) -> bool:
     if file.startswith("<") and not file.startswith("<frozen "):  # generated methods of dataclasses and named tuples
         name = str(function.__globals__.get("__name__"))
         return _is_package(name) or name.startswith("namedtuple_")
-    return _is_own_file(file)
+    return _is_own_file(file) and _has_own_names(function)
+
+
+def _has_own_names(function: types.FunctionType) -> bool:
+    """Whether a function finds names in its module, as it does unless somebody made it of another one's code."""
+    names = function.__globals__
+    module = sys.modules.get(str(names.get("__name__")))
+    return type(module) is not types.ModuleType or vars(module) is names
 
 
 @functools.cache
@@ -310,8 +359,32 @@ def _folders() -> tuple[str, ...]:
 def _lines(place: str, names: Mapping[Any, Any]) -> Iterator[str]:
     for name, item in names.items():
         kind = type(item)
-        if kind in IN_PYTHON or kind in IN_C or issubclass(kind, type):
-            yield f"{place}.{name if type(name) in (str, int) else _name(name)} {text(item)}"
+        if kind in _VALUES:
+            described = repr(item)
+        elif issubclass(kind, enum.Enum):
+            described = f"{kind.__qualname__}.{item.name}"
+        elif kind in IN_PYTHON or kind in IN_C or issubclass(kind, type) or _can_be_called(kind):
+            described = text(item)
+        elif kind is types.ModuleType and item.__name__ != f"{place}.{name}":  # such a one appears when it is imported
+            described = f"module {item.__name__}"
+        else:
+            continue
+        if (full := f"{place}.{_key(name)}") not in _FILLED_LATER:
+            yield f"{full} {described}"
+
+
+def _key(name: Any) -> str:
+    """The name of an attribute or the key of an entry, as text that is the same in every process."""
+    if type(name) in (str, int):
+        return str(name)
+    return repr(name) if type(name) in _VALUES else _name(name)
+
+
+def _can_be_called(kind: type) -> bool:
+    answer = _called.get(kind)
+    if answer is None:
+        answer = _called[kind] = "__call__" in dir(kind) and kind.__module__ not in _OF_ANNOTATIONS
+    return answer
 
 
 def text(item: Any) -> str:
