@@ -12,6 +12,7 @@ import ahocorasick_rs
 
 from neuron_top.diagnose import (
     condor_jobs,
+    done_without,
     ending,
     general,
     ranking,
@@ -41,6 +42,7 @@ _FAILURES = tuple(
             *recognizers.WORDS,
             *general.WORDS,
             *recovery.WORDS,
+            *done_without.WORDS,
             *suspects.WORDS,
             *task_report.WORDS,
             *condor_jobs.WORDS,

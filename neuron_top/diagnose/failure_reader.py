@@ -13,6 +13,7 @@ import msgspec
 from neuron_top.diagnose import exceptions, general, messages, no_failures, reasons_below, recognizers, task_report
 from neuron_top.diagnose.advice import NCCL_WARNED
 from neuron_top.diagnose.condor_jobs import CondorJobs
+from neuron_top.diagnose.done_without import DoneWithout
 from neuron_top.diagnose.error_stacks import ErrorStacks, heads_stack
 from neuron_top.diagnose.failed_graphs import FailedGraphs
 from neuron_top.diagnose.findings import Finding, Findings, move
@@ -55,6 +56,7 @@ class FailureReader:
         what became of earlier failures."""
         self._place = place
         self._recovery = Recovery(self.findings, place.steps_made)
+        self._done_without = DoneWithout(self.findings)
         self._report = LauncherReport()
         self._task_report = TaskReport()
         self._headings = Headings()
@@ -142,6 +144,7 @@ class FailureReader:
             self._close_message()
             self._message = CompilerMessage(statement, is_cached=False)
             return None
+        self.depends_on_place |= self._done_without.read(statement)
         is_overcome = self._recovery.read(statement)
         self.depends_on_place |= self._recovery.depends_on_place
         if "Job " in statement.text:
@@ -188,7 +191,8 @@ class FailureReader:
         if logged_at in general.FOR_DEVELOPERS:
             return None
         finding = self._add(statement, verdict)
-        if logged_at is LogLevel.WARNING and (finding.goes_on_at or finding.line == statement.line):
+        is_warned_of = logged_at is LogLevel.WARNING and (finding.goes_on_at or finding.line == statement.line)
+        if is_warned_of or (self._done_without.is_beside_service(statement) and not finding.terminal):
             finding.goes_on_at = statement.line + 1
         self._java_causes.read(statement, finding)
         if exceptions.is_relayed(statement):

@@ -25,10 +25,13 @@ from __future__ import annotations
 import functools
 import signal
 
+import msgspec
+
 from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.exceptions import reads_as_exception
 from neuron_top.diagnose.findings import Finding, JobProgress
+from neuron_top.diagnose.last_wait import last_wait
 from neuron_top.diagnose.recognizers import (
     BY_SCHEDULER,
     ENDED_BELOW,
@@ -115,6 +118,9 @@ def diagnosis(
         job_ended=_job_end(open_failures, end, exit_code, succeeded=succeeded, in_traceback=in_traceback),
         causes=tuple(_cause(finding, source) for finding in causes),
     )
+    if not failed and answer.job_ended is JobEnd.UNKNOWN:
+        wait = last_wait(findings, progress, end, lines, source)
+        answer = answer if wait is None else msgspec.structs.replace(answer, last_wait=wait)
     return CodedDiagnosis(answer, tuple(_advice(finding, recommends_pages=recommends_pages) for finding in causes))
 
 
