@@ -1,4 +1,7 @@
-"""How Slurm ends a step, whose task has failed or which somebody canceled: it says so, ends the tasks, and reports each."""
+"""How Slurm ends a step whose task has failed, or which somebody canceled.
+
+It says so, ends the tasks, and reports each.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,10 @@ class SlurmSteps:
         return is_end
 
     def found(self, statement: Statement, finding: Finding) -> None:
-        """Take a failure: a task that was killed then was killed by Slurm, and who waits for one that was canceled waits
-        in vain."""
+        """Take a failure.
+
+        A task that was killed then was killed by Slurm; who waits for a step that was canceled waits in vain.
+        """
         if finding.line != statement.line:
             return
         verdict = finding.verdict

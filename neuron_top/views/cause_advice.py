@@ -437,8 +437,8 @@ OF_ROWS: dict[str, str] = {
     "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
     "an exception of C++, told by its library": "The program's C++ threw what the line names and nobody "
     "caught it: look at what it did last, above",
-    "what a program of Boost prints of an exception": "A program in C++ ended with what the line says; the lines around "
-    "it name the program",
+    "what a program of Boost prints of an exception": "A program in C++ ended with what the line says; the lines "
+    "around it name the program",
     "Python shows where it hangs": "The program did nothing for that long: the stacks below say where each "
     "thread waits",
     "a kernel needs more than a GPU has": "The kernel needs more shared memory or registers than this GPU has: smaller "
