@@ -94,8 +94,8 @@ FAMILIES = (
     FamilyRow(
         Problems,
         (b"Traceback", b"ERROR", b"WARN", b"Warning: ", b"rror: ", b"xception: ", b"CRITICAL", b"FATAL", b" E ", b" W ",
-         b" F ", b"torch/distributed", b"(exitcode", b"Root Cause", b"died with", b"Failures:",
-         b"FAILED"),
+         b" F ", b"torch/distributed", b".go:", b"level=e", b"level=f", b"level=p", b"level=w", b'level="e',
+         b'level="f', b'level="w', b"(exitcode", b"Root Cause", b"died with", b"Failures:", b"FAILED"),
         (PLAIN, WRAPPER, XLA),
         counted=False,
     ),
