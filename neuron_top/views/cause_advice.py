@@ -34,6 +34,8 @@ _RUNTIME_LINES = "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO
 
 OF_ROWS: dict[str, str] = {
     "fallback failed too": "What was tried in its place failed too: the failure before it is the cause",
+    "a server of models goes on without pinned memory": "The server copies to the device more slowly; if it ended, "
+    "another line says why",
     "compiler killed": f"The compiler was killed, most often for host memory. {_HOST_MEMORY}; dmesg shows who killed "
     "it",
     "compiler killed by the kernel": f"The host ran out of memory while it compiled. {_HOST_MEMORY}",
@@ -435,6 +437,8 @@ OF_ROWS: dict[str, str] = {
     "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
     "an exception of C++, told by its library": "The program's C++ threw what the line names and nobody "
     "caught it: look at what it did last, above",
+    "what a program of Boost prints of an exception": "A program in C++ ended with what the line says; the lines "
+    "around it name the program",
     "Python shows where it hangs": "The program did nothing for that long: the stacks below say where each "
     "thread waits",
     "a kernel needs more than a GPU has": "The kernel needs more shared memory or registers than this GPU has: smaller "

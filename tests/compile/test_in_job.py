@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,33 @@ def test_what_is_compiled_for_a_file_is_inductors_and_needs_no_cache(own_caches:
     assert (ours.returncode, ours.stdout) == (0, theirs.stdout), ours.stderr + theirs.stderr
     assert "by Inductor alone: the script saves it in a file of its own" in ours.stderr
     assert not list(own_caches.rglob("model.done"))
+
+
+CUSTOMIZED = """
+import torch._inductor.codegen.cpp as cpp
+cpp.CppVecOverrides.sin = staticmethod(lambda x: f"{x}.cos()")
+cpp.CppOverrides.sin = staticmethod(lambda x: f"std::cos({x})")
+"""
+SINE = """
+import torch
+print(torch.compile(lambda x: x.sin() * 3, backend="neurontop")(torch.zeros(32))[0].item())
+"""
+
+
+def test_code_of_an_inductor_that_python_customized_as_it_started_is_not_shared(
+    own_caches: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(CUSTOMIZED)
+    before = os.environ.get("PYTHONPATH", "")
+
+    def run(search_path: str) -> tuple[float, str]:
+        environ = {**os.environ, "PYTHONPATH": search_path}
+        done = subprocess.run([sys.executable, "-c", SINE], capture_output=True, text=True, check=False, env=environ)
+        assert done.returncode == 0, done.stderr
+        return float(done.stdout), done.stderr
+
+    value, said = run(f"{tmp_path}{os.pathsep}{before}")
+    assert value == 3
+    assert "in a compile process the script replaces a function in torch._inductor.codegen.cpp" in said
+    assert not list(own_caches.rglob("model.done"))
+    assert run(before)[0] == 0

@@ -48,6 +48,7 @@ from neuron_top.compile.graphs import (
     process_groups,
     quick_linker,
     ready_kernels,
+    torch_functions,
     torch_settings,
     vector_instructions,
 )
@@ -109,6 +110,7 @@ def warm_up() -> None:
             check_work_folder()
         else:
             _prepare_for_the_cpu()
+    torch_functions.replaced(compiling=True)  # a fork then looks only at what has changed
 
 
 def _import_compiler(more: Sequence[str] = ()) -> None:
@@ -187,7 +189,8 @@ def compile_serialized(
     `digest`: the graph's, taken in the job; it also covers how a process handles the operators. `dump`: a folder for
     intermediate graphs, schedule and code; writing them does not change the result.
 
-    Raises NotSerializable where this process cannot be made like the job's, or where the graph's digest differs here.
+    Raises NotSerializable where this process cannot be made like the job's, where the graph's digest differs here, or
+    where other code than PyTorch's compiles here.
     """
     if different := torch_settings.apply(graph.settings):
         raise NotSerializable(f"a compile process cannot take over {', '.join(different)}")
@@ -197,6 +200,7 @@ def compile_serialized(
         raise NotSerializable(str(reason)) from None
     if found != digest:
         raise NotSerializable("in a compile process it is another graph, or its operators are handled in another way")
+    _check_own_code()
     if dump:
         inductor_config.trace.enabled = True
         inductor_config.trace.debug_dir = dump
@@ -204,7 +208,9 @@ def compile_serialized(
     if gpus.used_by(graph.gm):
         gpus.start_kernel_compilers()
     try:
-        return _compile(graph, outputs, module)
+        result = _compile(graph, outputs, module)
+        _check_own_code()  # again: what replaces a function may wait until its module is imported
+        return result
     except Exception as problem:
         if graph.stand_ins.unanswered:
             raise NotSerializable(graph.stand_ins.unanswered) from problem
@@ -212,6 +218,16 @@ def compile_serialized(
             first_line = f"{type(problem).__name__}: {problem}".partition("\n")[0]
             raise NotSerializable(f"without the job's process groups, Inductor fails: {first_line}") from problem
         raise
+
+
+def _check_own_code() -> None:
+    """Raise NotSerializable where Inductor's functions are not its own.
+
+    Code that Python runs by itself when a process starts (`sitecustomize`, of any folder of the job's search path, and
+    extensions that PyTorch loads) can replace them here. No key knows of it, so what is compiled must not be shared.
+    """
+    if foreign := torch_functions.replaced(compiling=True):
+        raise NotSerializable(f"in a compile process {foreign}")
 
 
 def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ import sysconfig
 import types
 import unittest.mock
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 _PACKAGES = frozenset(
@@ -34,7 +34,10 @@ _PACKAGES = frozenset(
 )
 """Packages that code in PyTorch's modules comes from: PyTorch, its dependencies, and this backend."""
 _INDUCTOR = "torch._inductor."
-"""Modules that compile, which happens in another process; they are checked only where they take part in the trace."""
+"""Modules that compile, which happens in another process: in the job they are checked only where they take part in the
+trace."""
+_GENERATED = "torch._inductor.runtime.compile_tasks."
+"""Modules that hold generated code."""
 _TRACING = (
     *("torch._decomp", "torch._dispatch", "torch._functorch", "torch._guards", "torch._higher_order_ops"),
     *("torch._inductor.compile_fx", "torch._inductor.decomposition", "torch._inductor.fx_passes"),
@@ -73,19 +76,23 @@ _checksums: dict[int, int] = {}
 """Checksums of code by its id, while `places` describes functions."""
 
 
-def replaced() -> str:
-    """A function in PyTorch's modules that is not PyTorch's, in words; empty where there is none."""
+def replaced(*, compiling: bool = False) -> str:
+    """A function in PyTorch's modules that is not PyTorch's, in words; empty where there is none.
+
+    `compiling`: also in the modules that compile, for the process that does it.
+    """
     global _digest
+    looked_through = _is_of_torch if compiling else _is_looked_through
     if changed := _changed():
         return f"the script changes {_name(changed)}"
-    for place, identity, names in _namespaces(_modules()):
+    for place, identity, names in _namespaces(_modules(looked_through), looked_through):
         values = list(names.values())
         if _are_same(values, _seen.get((place, identity))):
             continue
         _digest = ""
         traces = _traces(place) and identity == id(sys.modules.get(place))
         for item in values:
-            if _is_looked_at(type(item)) and not own(item):
+            if _is_looked_at(type(item)) and not own(item) and not (compiling and _is_generated(item)):
                 return f"the script replaces a function in {place}: {_name(item)}"
             if traces and isinstance(item, type) and not _is_package(item.__module__):
                 return f"the script replaces a class in {place}: {_name(item)}"
@@ -102,9 +109,10 @@ def places() -> str:
     global _digest
     if not _digest:
         if not _tracing:
-            _tracing.extend(name for name, _ in _modules() if _traces(name))
+            _tracing.extend(name for name, _ in _modules(_is_looked_through) if _traces(name))
         modules = [(name, sys.modules[name]) for name in _tracing if name in sys.modules]
-        described = ((place, names) for place, _, names in _namespaces(modules) if place != _FILLED_BY_TRACES)
+        namespaces = _namespaces(modules, _is_looked_through)
+        described = ((place, names) for place, _, names in namespaces if place != _FILLED_BY_TRACES)
         lines = sorted(line for place, names in described for line in _lines(place, names))
         _digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         _checksums.clear()
@@ -122,6 +130,17 @@ def own(item: Any) -> bool:
         before += map(operator.attrgetter(name), new.values())
     _cells.extend((part, cell, held) for part in new.values() for cell, held in _held_functions(part))
     return True
+
+
+def _is_generated(item: Any) -> bool:
+    """Whether a function is PyTorch's but for code that was made from text, as Inductor makes methods of its classes.
+
+    Which text that was is not known.
+    """
+    return all(
+        own(part) or (isinstance(part, types.FunctionType) and part.__code__.co_filename.startswith("<"))
+        for part in _parts(item, _DEPTH)
+    )
 
 
 def _parts(item: Any, depth: int) -> Iterator[Any]:
@@ -165,14 +184,19 @@ def _are_same(values: Sequence[Any], before: Sequence[Any] | None) -> bool:
     return before is not None and len(values) == len(before) and all(map(operator.is_, values, before))
 
 
-def _modules() -> list[tuple[str, types.ModuleType]]:
+def _modules(looked_through: Callable[[str], bool]) -> list[tuple[str, types.ModuleType]]:
     imported = list(sys.modules.items())
-    return [(name, of) for name, of in imported if _is_looked_through(name) and isinstance(of, types.ModuleType)]
+    return [(name, of) for name, of in imported if looked_through(name) and isinstance(of, types.ModuleType)]
+
+
+@functools.cache
+def _is_of_torch(module: str) -> bool:
+    return module.partition(".")[0] == "torch" and not module.startswith(_GENERATED)
 
 
 @functools.cache
 def _is_looked_through(module: str) -> bool:
-    return module.partition(".")[0] == "torch" and (not module.startswith(_INDUCTOR) or _traces(module))
+    return _is_of_torch(module) and (not module.startswith(_INDUCTOR) or _traces(module))
 
 
 @functools.cache
@@ -180,7 +204,9 @@ def _traces(module: str) -> bool:
     return f"{module}.".startswith(_TRACING_PREFIXES)
 
 
-def _namespaces(modules: Iterable[tuple[str, types.ModuleType]]) -> Iterator[tuple[str, int, Mapping[Any, Any]]]:
+def _namespaces(
+    modules: Iterable[tuple[str, types.ModuleType]], looked_through: Callable[[str], bool]
+) -> Iterator[tuple[str, int, Mapping[Any, Any]]]:
     """The contents of modules, of PyTorch's classes there, and of the tables of the modules that trace.
 
     Each with its place and an identity: several classes of PyTorch have the same name.
@@ -192,7 +218,7 @@ def _namespaces(modules: Iterable[tuple[str, types.ModuleType]]) -> Iterator[tup
         for item in [item for item in names.values() if issubclass(type(item), type) and id(item) not in seen]:
             seen.add(id(item))
             home = str(vars(item).get("__module__"))
-            if _is_looked_through(home):
+            if looked_through(home):
                 yield f"{home}.{item.__qualname__}", id(item), vars(item)
         if _traces(place):
             for name, table in [(name, item) for name, item in names.items() if isinstance(item, (dict, list, tuple))]:

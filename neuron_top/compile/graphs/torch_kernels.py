@@ -23,6 +23,8 @@ _REGISTERED = re.compile(r"registered at (\S+):\d+")
 _SOURCES = re.compile(r"registered at (/.*/)build/aten/src/ATen/RegisterSchema\.cpp:")
 _FOR_SCRIPTS = {"aten": ("library.py", "_library/custom_ops.py"), "prims": ("library.py",)}
 """Files of PyTorch that register kernels for a script, by namespace; PyTorch defines `prims` with the second."""
+_MADE_BY_PYTHON = 1 << 9
+"""Set in `__flags__` of each type that a `class` statement makes (`Py_TPFLAGS_HEAPTYPE` of CPython)."""
 _OF_NAMESPACES = ("name", "_dir")
 """Attributes of a namespace of operators that are none of its operators."""
 
@@ -37,13 +39,21 @@ def _found() -> Iterator[str]:
     for namespace in OWN_NAMESPACES:
         yield from _in_another_ones_place(namespace)
         for operator in _operators(namespace):
-            if type(operator._op) not in torch_functions.IN_C:
+            if not _is_in_c(type(operator._op)):
                 yield f"the script replaces what {operator} calls"
             if operator.py_kernels and not all(map(torch_functions.own, operator.py_kernels.values())):
                 yield f"the script gives {operator} a kernel of its own"
     for name, entry in list(simple_registry.singleton._data.items()):
         if name.partition("::")[0] in OWN_NAMESPACES and not all(map(torch_functions.own, _rules(entry))):
             yield f"the script gives {name} a rule of its own"
+
+
+def _is_in_c(kind: type) -> bool:
+    """Whether a function of this type is in C: of one of Python's own types, or of one that PyTorch defines in C.
+
+    PyTorch 2.14 has such a type for operators whose kernels are in Python, all of `prims` among them.
+    """
+    return kind in torch_functions.IN_C or (kind.__module__ == "torch._C" and not kind.__flags__ & _MADE_BY_PYTHON)
 
 
 def _in_the_dispatcher() -> Iterator[str]:

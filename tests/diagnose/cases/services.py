@@ -553,4 +553,14 @@ INFO:     Application startup complete.
 >>>ERROR: model segmenter could not be loaded: checksum differs
 """,
     ),
+    Case(
+        "a model without a configuration, on a server without a GPU",
+        "script_error",
+        """
+WARNING: no driver was found. GPU functionality will not be available.
+E0304 05:06:07.000001 1 memory_manager.cc:192] failed to allocate pinned system memory: CUDA driver version is insufficient for CUDA runtime version
+>>>E0304 05:06:07.000002 1 models.cc:1604] failed to open text file for read /models/segmenter/config.pbtxt: No such file or directory
+error: creating server: Internal - failed to load all models
+""",
+    ),
 )
