@@ -74,7 +74,9 @@ FAMILIES = (
         (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM",
          b"\\_NC", b"\\_NEFF", b" Overall ", b"Per NEFF", b"Usage Total", b"KMGR:", b"[ENC:", b"[HAL:", b"[NEFF:",
          b" ENC:", b" HAL:", b" NEFF:",
-         b"No more pages"),
+         b"No more pages", b"ore(s) not available", b" ms) on Neuron Device", b"collectives status",
+         b"in an abort state", b"Uncorrectable ", b"scatter/gather", b"operator code", b"Neuron Driver version",
+         b"Failure: NRT_", b"physical core for", b"execute model: ", b"NRT Execution error"),
         (RUNTIME, PLAIN),
     ),
     FamilyRow(
