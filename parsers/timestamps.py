@@ -18,8 +18,9 @@ from neuron_top.late_pattern import late_pattern
 _STAMP = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?([+-](?:0\d|1[0-4]):?(?:00|15|30|45)(?![\d:]))?"
 GENERIC = late_pattern(_STAMP)
 """An ISO-like stamp anywhere: for lines of a generation that is not known yet."""
-_LEADING = late_pattern(r"(?:.{0,60}?(?:[\]):|>\[]|\b[A-Z]{1,8})\s*)?[\[(<]?" + _STAMP)
-"""A logger's timestamp: only prefixes in brackets and a level may come before it, so that one in a sentence fails."""
+_LEADING = late_pattern(r"(?:.{0,60}?(?:[\]):|>\[]|\b[A-Z]{1,8})\s*)?(?:[\[(<]|(?:time|ts)=\"?)?" + _STAMP)
+"""A logger's timestamp: only prefixes in brackets, a level and logfmt's name of it may come before it, so that one in a
+sentence fails."""
 _NO_YEAR = late_pattern(
     r".{0,90}?\b(?:INFO|WARNING|ERROR|DEBUG|CRITICAL) (\d\d-\d\d) (\d\d:\d\d:\d\d) \[[\w./-]{1,120}:\d{1,6}\]"
 )

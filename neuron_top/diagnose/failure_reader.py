@@ -22,6 +22,7 @@ from neuron_top.diagnose.java_causes import JavaCauses
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.log_place import LogPlace
 from neuron_top.diagnose.messages import CompilerMessage
+from neuron_top.diagnose.npm_report import NpmReport, heads_report
 from neuron_top.diagnose.printed_objects import PrintedObjects
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.recovery import DONE_LATER, Recovery
@@ -65,6 +66,7 @@ class FailureReader:
         self._slurm_steps = SlurmSteps()
         self._objects = PrintedObjects()
         self._stacks = ErrorStacks()
+        self._npm_report = NpmReport()
         self._message: CompilerMessage | None = None
         self._suspects = Suspects()
         self._empty_options = EmptyOptions()
@@ -72,7 +74,9 @@ class FailureReader:
     @property
     def is_open(self) -> bool:
         """Whether the next line may belong to something that has begun."""
-        followers = (self.tracebacks, self._headings, self._objects, self._stacks, self._task_report)
+        followers = (
+            self.tracebacks, self._headings, self._objects, self._stacks, self._npm_report, self._task_report,
+        )  # fmt: skip
         is_open = any(follower.open for follower in followers)
         return is_open or self._message is not None or self._recovery.is_quoting
 
@@ -166,9 +170,10 @@ class FailureReader:
 
     def _is_announced(self, statement: Statement) -> bool:
         """Whether a line belongs to an object or a stack of errors that an error above has announced."""
-        is_part, moved = self._stacks.read(statement)
-        if not is_part:
-            is_part, moved = self._objects.read(statement)
+        for follower in (self._stacks, self._npm_report, self._objects):
+            is_part, moved = follower.read(statement)
+            if is_part:
+                break
         if moved is not None:
             self._place.keep_around(moved)
         return is_part
@@ -208,6 +213,8 @@ class FailureReader:
         """Expect on the next lines what a line only heads."""
         if heads_stack(statement.text):
             self._stacks.expect(finding, statement)
+        elif heads_report(statement.text):
+            self._npm_report.expect(finding, statement)
         elif reasons_below.heads_reason(statement, verdict):
             self._headings.expect(finding, statement)
         elif reasons_below.is_banner(statement.text):

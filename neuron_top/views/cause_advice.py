@@ -14,6 +14,7 @@ from neuron_top.diagnose.advice import (
     DISK_FAILED,
     ERROR_LINE,
     FAILED_WITHOUT_MESSAGE,
+    LAST_LINE,
     NCCL_WARNED,
     SOURCE_REFUSED,
     TORN_TRACEBACK,
@@ -454,6 +455,8 @@ OF_ROWS: dict[str, str] = {
     "those that it is written for, or install a build that is ready",
     FAILED_WITHOUT_MESSAGE: "The log does not state the reason: read log-neuron-cc.txt, or compile again with "
     "--verbose=info",
+    LAST_LINE: "Nothing else in the log failed, and it ends with this line: see whether the job ended there (its exit "
+    "code, sacct, kubectl describe pod), and correct what the line names",
     TORN_TRACEBACK: "The log ends inside a traceback, before the exception that states the reason; this is its last "
     "line. Read the process's own log to its end",
 }
