@@ -299,9 +299,17 @@ def test_what_was_taken_without_a_reply_is_not_begun_and_may_be_asked_for_again(
         assert (reported(change)[0], len(node.modules())) == (IntentState.UNDONE, 3)
 
 
-@pytest.mark.parametrize("problem", [ValueError("odd"), OSError("bad disk")], ids=["unexpected", "of the disk"])
+@pytest.mark.parametrize(
+    ("problem", "reported"),
+    [
+        (ValueError("odd"), "odd"),
+        (OSError("bad disk"), "bad disk"),
+        (ValueError("no key in graph-\udcff"), "graph-\\xff"),
+    ],
+    ids=["unexpected", "of the disk", "with a name that is not UTF-8"],
+)
 def test_a_change_that_fails_is_reported_with_what_went_wrong(
-    postgres_url: str, tmp_path: Path, problem: Exception
+    postgres_url: str, tmp_path: Path, problem: Exception, reported: str
 ) -> None:
     node = Node(tmp_path, "n1", postgres_url)
     settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
@@ -315,7 +323,7 @@ def test_a_change_that_fails_is_reported_with_what_went_wrong(
         confirmed(store, worker, node)
         worker._look()
         (one,) = store.intents.of_batch("b")
-        assert (one.state, str(problem) in str(one.result["text"])) == (IntentState.FAILED, True)
+        assert (one.state, reported in str(one.result["text"])) == (IntentState.FAILED, True), one.result
 
 
 def test_only_operators_ask_and_nothing_is_done_without_a_confirmation(
