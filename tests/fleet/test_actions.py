@@ -351,6 +351,19 @@ def test_a_change_whose_plan_cannot_be_read_keeps_no_other_from_being_answered(
     assert len(node.modules()) == 3
 
 
+def test_a_request_that_is_no_object_is_refused_and_the_others_are_read(postgres_url: str, tmp_path: Path) -> None:
+    node = Node(tmp_path, "n1", postgres_url)
+    request = {"action": "evict", "modules": ["MODULE_*"], "root": str(node.cache)}
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    with FleetStore(postgres_url) as store, Database(postgres_url) as database:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        with database.connection() as connection:
+            connection.execute("INSERT INTO neurontop.intents (node, plan, batch) VALUES ('n1', '[1]', 'b')")
+        store.intents.ask("n1", request, "b")
+        IntentWorker(store, "n1", tmp_path / "state", NodeActions(settings), print)._look()
+        assert [one.state for one in store.intents.of_batch("b")] == [IntentState.REFUSED, IntentState.PLANNED]
+
+
 class BreaksOnce(Intents):
     """A move of one intent fails for a reason that nobody foresaw."""
 
