@@ -6,7 +6,6 @@ moment goes on where the last transaction left it: nothing is lost, and nothing 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import uuid
@@ -64,7 +63,7 @@ class Spool:
         """Held while the connection is used or the count of bytes changes, so that both always fit."""
         try:
             private_files.make_folder(path.parent)
-            os.close(private_files.open_file(path, os.O_RDWR))
+            private_files.make_file(path)
             self._connection = sqlite3.connect(path, timeout=1.0, isolation_level=None, check_same_thread=False)
             self._prepare()
         except (OSError, sqlite3.Error, NeuronTopError) as problem:

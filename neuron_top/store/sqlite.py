@@ -6,7 +6,6 @@ deflated JSON lines, so appending is one insert and replay is a stream; nothing 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -356,7 +355,7 @@ def _connect(path: Path, *, read_only: bool) -> tuple[sqlite3.Connection, tuple[
             raise StoreMissing(f"{path}: there is no store yet; `neurontop run -- <command>` makes the first recording")
         if not read_only:
             private_files.make_folder(path.parent)
-            os.close(private_files.open_file(path, os.O_RDWR))  # SQLite gives its own two files the same permissions
+            private_files.make_file(path)  # SQLite gives its own two files the same permissions
         uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         file = _file_at(path)  # before it is opened, so that a file put there later is not taken for it
         return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None), file

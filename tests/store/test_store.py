@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,27 @@ def _append_many(path: Path, run: str) -> None:
         store.begin(RunStarted(run=run, at=1.0))
         for first in range(0, 200, 10):
             store.append(run, grown(10, first))
+
+
+def _record_another(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.begin(RunStarted(run="r2"))
+
+
+def test_a_second_store_of_the_process_that_records_takes_no_lock_from_the_first(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    with SqliteStore(path) as recorder:
+        recorder.begin(STARTED)
+        recorder.append("r1", grown(1))
+        SqliteStore(path).close()
+        other = multiprocessing.get_context("spawn").Process(target=_record_another, args=(path,))
+        other.start()
+        other.join(60)
+        assert other.exitcode == 0
+        recorder.append("r1", grown(10, 1))
+        reader = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute('SELECT sum(count) FROM events'))"
+        found = subprocess.run([sys.executable, "-c", reader, path], capture_output=True, text=True, check=True)
+        assert found.stdout == "(11,)\n"
 
 
 def test_several_processes_open_and_write_one_new_store_at_once(tmp_path: Path):
