@@ -65,7 +65,11 @@ class Spool:
             private_files.make_folder(path.parent)
             private_files.make_file(path)
             self._connection = sqlite3.connect(path, timeout=1.0, isolation_level=None, check_same_thread=False)
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
         except (OSError, sqlite3.Error, NeuronTopError) as problem:
             raise SpoolUnusable(f"{path}: the spool cannot be used: {problem}") from None
 
