@@ -206,6 +206,36 @@ def test_a_file_that_a_failing_disk_cannot_read_does_not_hide_the_other_entries(
     assert (found[damaged.name].state, found[damaged.name].problems) == (state, (problem,))
 
 
+@pytest.mark.parametrize("lost", ["compiler", "of 2022", "unknown"])
+def test_a_folder_that_a_failing_disk_cannot_list_does_not_hide_the_other_entries(
+    lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = write_entry(tmp_path, HIT)
+    old = tmp_path / "USER_neuroncc-1.0.47218.0+162039557" / "MODULE_18200615679846498221"
+    folder = {"compiler": tmp_path / "neuronxcc-9.9.9+abc", "of 2022": old, "unknown": tmp_path / "unknown"}[lost]
+    folder.mkdir(parents=True)
+    number = folder.stat().st_ino
+    for name in ("scandir", "listdir"):
+        listing = getattr(os, name)
+
+        def failing(path: int, listing: Callable[[int], object] = listing) -> object:
+            if isinstance(path, int) and os.fstat(path).st_ino == number:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return listing(path)
+
+        monkeypatch.setattr(os, name, failing)
+    snapshot = scanner.scan(str(tmp_path))
+    found = {entry.module: (entry.state, entry.problems) for entry in snapshot.entries}
+    assert found.pop(sound.name) == (State.HIT, ())
+    match lost:
+        case "compiler":
+            assert (found, snapshot.problems) == ({}, ("neuronxcc-9.9.9+abc: input/output error",))
+        case "of 2022":
+            assert found == {old.name: (State.EMPTY, ("not all of it could be read",))}
+        case _:
+            assert (found, snapshot.problems) == ({}, ("unknown: not all of it could be read",))
+
+
 def test_an_entry_of_another_user_that_is_removed_while_it_is_opened_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,6 +275,10 @@ def test_no_folder_and_a_file_in_its_place_are_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(NothingToShow, match="it is a file"):
         scanner.scan(str(tmp_path / "file"))
+    (tmp_path / "loop").symlink_to(tmp_path / "back")
+    (tmp_path / "back").symlink_to(tmp_path / "loop")
+    with pytest.raises(NothingToShow, match="it is a link that leads back to itself"):
+        scanner.scan(str(tmp_path / "loop"))
 
 
 def test_the_layouts_of_2022_and_of_the_hub_in_2023_are_found(tmp_path: Path) -> None:

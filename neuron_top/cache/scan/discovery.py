@@ -44,7 +44,9 @@ def discover(root: str, reader: NoAtimeReader) -> Discovered:
     except FileNotFoundError:
         raise NothingToShow(f"no cache at {name_text(root)}: the folder does not exist") from None
     except NotADirectoryError:
-        raise NothingToShow(f"no cache at {name_text(root)}: it is a file") from None
+        # Links to the root were resolved: one that is left leads back to itself.
+        what = "it is a link that leads back to itself" if os.path.islink(root) else "it is a file"
+        raise NothingToShow(f"no cache at {name_text(root)}: {what}") from None
     except PermissionError:
         raise NothingToShow(f"the cache at {name_text(root)} may not be read by this user") from None
     except OSError as problem:  # a name that is too long, a file server that is gone
@@ -116,5 +118,7 @@ def _holds_modules(path: str, reader: NoAtimeReader) -> bool:
     try:
         with os.scandir(descriptor) as members:
             return any(member.name.startswith("MODULE_") for member in members)
+    except OSError:
+        return False
     finally:
         os.close(descriptor)

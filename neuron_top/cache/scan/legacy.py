@@ -81,6 +81,7 @@ def _era_one(path: str, reader: NoAtimeReader) -> tuple[State, Artifact, os.stat
 
 
 def _neffs(path: str, depth: int, reader: NoAtimeReader) -> list[str]:
+    """Paths of the NEFFs below a folder; those of a folder that cannot be read are left out."""
     try:
         descriptor = reader.open_folder(path)
     except OSError:
@@ -88,6 +89,8 @@ def _neffs(path: str, depth: int, reader: NoAtimeReader) -> list[str]:
     try:
         with os.scandir(descriptor) as members:
             rows = sorted((member.name, member.is_dir(follow_symlinks=False)) for member in members)
+    except OSError:
+        return []
     finally:
         os.close(descriptor)
     found = [f"{path}/{name}" for name, folder in rows if not folder and name.endswith(".neff")]

@@ -147,10 +147,13 @@ class _Scan:
         with self._opened(compiler) as descriptor:
             if descriptor is None:
                 return
-            own = os.fstat(descriptor)
-            # List after taking the time, so that the next refresh sees what appears in between.
+            try:
+                # List after taking the time, so that the next refresh sees what appears in between.
+                own, names = os.fstat(descriptor), os.listdir(descriptor)
+            except OSError as problem:  # a disk that fails, a file server that is gone
+                self.problems.append(f"{compiler}: {why_not_opened(problem)}")
+                return
             self.folders.append(Folder(compiler, own.st_ino, own.st_mtime_ns))
-            names = os.listdir(descriptor)
             if not compiler:  # the root has other members too, which discovery has found
                 names = [name for name in names if is_module_name(name)]
             self._entries(compiler, descriptor, names, again=False)
