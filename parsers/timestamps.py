@@ -12,8 +12,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from neuron_top.events.base import EARLIEST, LATEST
 from neuron_top.late_pattern import late_pattern
+from neuron_top.moments import is_in_calendar
 
 _STAMP = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?([+-](?:0\d|1[0-4]):?(?:00|15|30|45)(?![\d:]))?"
 GENERIC = late_pattern(_STAMP)
@@ -50,11 +50,6 @@ def _midnight(date: str) -> float | None:
     except ValueError:
         return None
     return midnight.timestamp() if 1 < midnight.year < 9999 else None  # a zone may lead out of the first and last year
-
-
-def is_in_calendar(moment: float) -> bool:
-    """Whether screens can show these seconds since the epoch in any time zone: a file may hold any number."""
-    return EARLIEST <= moment < LATEST
 
 
 def wrapper(date: str, clock: str, digits: str) -> float | None:

@@ -37,9 +37,10 @@ from neuron_top.events import (
 )
 from neuron_top.events.torch_trace import TorchCache, TorchCacheOutcome
 from neuron_top.late_pattern import late_pattern
+from neuron_top.moments import is_in_calendar
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineSplitter
-from neuron_top.parsers.timestamps import HALF_YEAR, is_in_calendar
+from neuron_top.parsers.timestamps import HALF_YEAR
 
 FAMILY = "torch trace"
 _FILE_RANK = late_pattern(r"rank_(\d{1,9})_")

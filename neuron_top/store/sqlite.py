@@ -21,6 +21,7 @@ from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import json_bytes, name_text
 from neuron_top.events import AnyEvent, Event, RunStarted
+from neuron_top.moments import is_in_calendar
 from neuron_top.store.batches import FORMAT, BatchUnreadable, pack, portions, unpack
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
 from neuron_top.store.records import CompileRecord, RunRecord, chosen
@@ -34,8 +35,6 @@ _UPGRADES = {
 """Version → the SQL that migrates a file to the next version."""
 BUSY_SECONDS = 5.0
 """How long a writer waits for another before it gives up."""
-_LATEST = 253402300800.0
-"""The year 10000, seconds since the epoch."""
 _FOREIGN = (
     "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' "
     "UNION ALL SELECT 'computed column', x.name FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x "
@@ -216,7 +215,7 @@ class SqliteStore:
             record = msgspec.convert(dict(zip(kind.__struct_fields__, row, strict=True)), kind)
         except msgspec.ValidationError as problem:
             raise StoreCorrupt(f"{self.path}: a row of {kind.__name__} cannot be read ({problem})") from None
-        if not all(abs(value) < _LATEST for value in row if isinstance(value, float)):
+        if not all(is_in_calendar(value) for value in msgspec.structs.astuple(record) if isinstance(value, float)):
             raise StoreCorrupt(f"{self.path}: a row of {kind.__name__} holds an impossible time")
         return record
 

@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,18 @@ def test_a_broken_batch_is_named_and_the_rest_of_the_store_stays(tmp_path: Path)
     with SqliteStore(path) as store, pytest.raises(StoreCorrupt, match="batch 0 of recording r1"):
         list(store.replay("r1"))
     assert path.exists()
+
+
+@pytest.mark.parametrize("column", ["started", "finished", "touched"])
+@pytest.mark.parametrize("moment", [-1e11, 2.6e11, float("inf")])
+def test_a_recording_of_a_time_that_cannot_be_shown_is_refused(tmp_path: Path, column: str, moment: float):
+    path = tmp_path / FILE_NAME
+    with SqliteStore(path) as store:
+        store.begin(STARTED)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE runs SET {column} = ?", (moment,))
+    with SqliteStore(path, read_only=True) as store, pytest.raises(StoreCorrupt, match="impossible time"):
+        store.runs()
 
 
 def test_a_store_of_a_newer_program_is_left_alone(tmp_path: Path):
