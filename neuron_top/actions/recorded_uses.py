@@ -28,6 +28,7 @@ from neuron_top.events import (
     EntryChanged,
     GraphExtracted,
 )
+from neuron_top.plain_files import is_folder
 from neuron_top.store.errors import StoreCorrupt
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
@@ -73,7 +74,7 @@ def _may_be(named: str, root: str) -> bool:
     if "://" in named:
         return named.rstrip("/") == root.rstrip("/")
     try:
-        return os.path.realpath(named) == os.path.realpath(root) or not Path(named).is_dir()
+        return os.path.realpath(named) == os.path.realpath(root) or not is_folder(named)
     except ValueError:  # a log may name anything: no path holds a zero byte
         return True
 

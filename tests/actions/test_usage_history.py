@@ -124,9 +124,10 @@ def test_a_use_counts_everywhere_where_its_cache_is_not_known_here(tmp_path: Pat
     assert (last_use(tmp_path, one), last_use(tmp_path, "s3://bucket/cache/")) == (80.0, 85.0)
 
 
-def test_a_use_counts_where_a_log_names_a_cache_by_what_is_no_path(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", ["/a\0b", f"/{'x' * 300}"], ids=["no path", "a path that cannot be looked at"])
+def test_a_use_counts_everywhere_where_its_log_names_the_cache_oddly(tmp_path: Path, named: str) -> None:
     one, _other = caches(tmp_path)
-    record(tmp_path, "r1", CacheHit(at=80.0, module=MODULE, root="/a\0b"))
+    record(tmp_path, "r1", CacheHit(at=80.0, module=MODULE, root=named))
     assert last_use(tmp_path, one) == 80.0
 
 
