@@ -12,7 +12,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from neuron_top.moments import is_in_calendar
+from neuron_top.calendar_bounds import is_in_calendar
 
 Check = Callable[[int, os.stat_result], None]
 """(descriptor, its facts): raises whatever it likes where the file must not be used."""

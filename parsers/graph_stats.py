@@ -12,9 +12,9 @@ import csv
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.events import AnyEvent, GraphMeasured, LineMalformed
 from neuron_top.late_pattern import late_pattern
-from neuron_top.moments import is_in_calendar
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.late_pattern import late_pattern
-from neuron_top.moments import is_in_calendar
 
 _STAMP = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?([+-](?:0\d|1[0-4]):?(?:00|15|30|45)(?![\d:]))?"
 GENERIC = late_pattern(_STAMP)

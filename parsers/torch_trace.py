@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.decoders import MALFORMED
 from neuron_top.events import (
     AnyEvent,
@@ -37,7 +38,6 @@ from neuron_top.events import (
 )
 from neuron_top.events.torch_trace import TorchCache, TorchCacheOutcome
 from neuron_top.late_pattern import late_pattern
-from neuron_top.moments import is_in_calendar
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineSplitter
 from neuron_top.parsers.timestamps import HALF_YEAR

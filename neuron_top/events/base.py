@@ -12,7 +12,7 @@ from typing import Annotated, Self
 
 import msgspec
 
-from neuron_top.moments import EARLIEST, LATEST
+from neuron_top.calendar_bounds import EARLIEST, LATEST
 
 Moment = Annotated[float, msgspec.Meta(ge=EARLIEST, lt=LATEST)]
 """Seconds since the epoch. An event that is read with another number, which anybody may have written, is refused."""

@@ -17,11 +17,11 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from neuron_top import private_files
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import json_bytes, name_text
 from neuron_top.events import AnyEvent, Event, RunStarted
-from neuron_top.moments import is_in_calendar
 from neuron_top.store.batches import FORMAT, BatchUnreadable, pack, portions, unpack
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
 from neuron_top.store.records import CompileRecord, RunRecord, chosen

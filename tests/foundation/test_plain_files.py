@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.moments import EARLIEST, LATEST, is_in_calendar
+from neuron_top.calendar_bounds import EARLIEST, LATEST, is_in_calendar
 from neuron_top.plain_files import NotAPlainFile, last_change, open_plain, read_plain
 
 
