@@ -19,6 +19,7 @@ from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.scan import catalog, index, scanner
 from neuron_top.cache.scan.contents import Contents
 from neuron_top.cache.scan.legacy import read_old
+from neuron_top.cli.main import main
 from neuron_top.errors import NothingToShow
 from neuron_top.parsers.hlo import HloSummary
 from tests.builders import (
@@ -418,6 +419,18 @@ def test_a_second_start_reads_the_index_and_a_broken_index_is_as_good_as_none(tm
         place.write_bytes(damage)
         assert index.load(str(root.resolve()), state) is None
         assert len(catalog.open_root(str(root), state).entries) == 2
+
+
+def test_a_cache_with_a_time_that_no_calendar_has_is_shown_and_only_not_indexed() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:  # memory keeps any time, most disks do not
+        root, state = Path(place) / "cache", Path(place) / "state"
+        folder = write_entry(root, HIT)
+        for path in (*folder.iterdir(), folder):
+            os.utime(path, (9e15, 9e15))
+        snapshot = scanner.scan(str(root))
+        assert [entry.state for entry in snapshot.entries] == [State.HIT]
+        assert not index.save(snapshot, state)
+        assert main(["cache", "ls", str(root), "--json"]) == 0
 
 
 def test_sums_from_the_index_follow_open_entries_and_new_ones(tmp_path: Path) -> None:
