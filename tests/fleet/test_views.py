@@ -10,6 +10,7 @@ import pytest
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.natural_order import natural_key
 from neuron_top.store.fleet_records import JobRecord, NodeRecord
+from neuron_top.units import UNKNOWN
 from neuron_top.views.fleet import (
     NodeReporting,
     fleet_page,
@@ -260,3 +261,5 @@ def test_one_node_of_four_can_be_compared_and_nobody_is_distinguished_by_its_nam
 def test_when_a_node_was_started_is_a_date() -> None:
     assert attribute_text("booted", 1_795_508_698) == "2026-11-24 08:24:58 UTC"
     assert attribute_text("kernel", "6.1") == "6.1"
+    for impossible in (10**20, -(10**12)):
+        assert attribute_text("booted", impossible) == UNKNOWN, "anybody who ships may write it"
