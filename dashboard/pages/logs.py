@@ -15,6 +15,7 @@ from zlib import crc32
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.components import attributes, panel
 from neuron_top.dashboard.explain_panel import LinePosition, graphs_by_line
@@ -210,7 +211,8 @@ def moment_of(state: dict[str, str]) -> float | None:
         given = datetime.fromisoformat(state.get("at", ""))
     except ValueError:
         return None
-    return (given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
+    moment = (given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
+    return moment if is_in_calendar(moment) else None  # a zone may lead out of the first and last year
 
 
 def lines_around(reader: Feed | NodeLogs, place: LinePlace, moment: float) -> Around | None:

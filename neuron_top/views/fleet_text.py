@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from neuron_top.store.fleet_records import AgentCount
-from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text, moment_text
 from neuron_top.views.fleet import FleetPage, JobRow, NodeReporting, NodeRow
 
 _SLOW_NAMED = 5
@@ -40,7 +38,7 @@ def attribute_text(name: str, value: object) -> str:
     if value is None:
         return ""
     if name == "booted" and isinstance(value, int):
-        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return moment_text(value, "%Y-%m-%d %H:%M:%S UTC")
     return bytes_text(value) if name in _BYTES and isinstance(value, int) else str(value)
 
 
