@@ -14,7 +14,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextvars import ContextVar
-from http.cookies import CookieError, SimpleCookie
 from math import ceil
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote_to_bytes
@@ -421,12 +420,12 @@ def _address(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-def _cookie(headers: dict[str, str], name: str) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
+def _cookie(headers: Mapping[str, str], name: str) -> str:
+    """The value of a cookie. A host's cookies come together, whatever the port of the server that set them, and some
+    have values that `http.cookies` stops at (JSON): they must not hide ours.
+    """
+    pairs = (pair.partition("=") for pair in headers.get("cookie", "").split(";"))
+    return next((value.strip() for given, _, value in pairs if given.strip() == name), "")
 
 
 async def _body(headers: dict[str, str], receive: Receive) -> bytes:

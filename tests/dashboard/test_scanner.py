@@ -86,6 +86,16 @@ def test_signing_in_gives_a_cookie_that_scripts_cannot_read_and_other_sites_cann
     assert closed.ask("/sign-in", method="POST", body=f"token={READ}".encode(), **foreign).status == 403
 
 
+def test_a_cookie_of_another_server_of_the_host_does_not_end_a_session(closed: Served) -> None:
+    form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{closed.port}"}
+    answer = closed.ask("/sign-in", method="POST", body=f"token={READ}".encode(), **form)
+    session = answer.headers["set-cookie"].partition(";")[0]
+    for other in ('tool={"tab": "a b"}', "two words=1", "x[1]=2", "flag", "=", ""):
+        assert closed.ask("/api/overview", Cookie=f"{other}; {session}").status == 200, other
+        assert closed.ask("/api/overview", Cookie=f"{session}; {other}").status == 200, other
+    assert closed.ask("/api/overview", Cookie=f"x{session}").status == 401, "another name that ends with ours"
+
+
 def test_reading_does_not_allow_acting(closed: Served) -> None:
     for path in ("/api/cache/plans/0123456789/execute", "/api/cache/plans/0123456789/undo"):
         assert closed.post(path, {}, token=READ).status == 403
