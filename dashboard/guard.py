@@ -228,8 +228,7 @@ class Guard:
             await _respond(send, 308, "", "text/plain", (("location", place),))
             return True
         if path == "sign-in" and method in ("GET", "HEAD"):
-            query = parse_qs(scope["query_string"].decode("utf-8", "replace"), max_num_fields=20)
-            back = self._own_address((query.get("to") or [""])[0])
+            back = self._own_address(_field(_form(scope["query_string"]), "to"))
             await _respond(send, 200, sign_in_page(self._prefix, back=back), "text/html; charset=utf-8")
             return True
         if path not in ("sign-in", "sign-out") or method != "POST":
@@ -241,12 +240,9 @@ class Guard:
             return True
         if not self._sign_in_rate.allows(client_of(_address(scope)), time.monotonic()):
             raise Refused(429, "too many attempts to sign in; wait a minute", retry_after=60.0)
-        try:
-            form = parse_qs((await _body(headers, receive)).decode("utf-8", "replace"), max_num_fields=20)
-        except ValueError:
-            raise Refused(400, "the form has too many fields") from None
-        granted = self._permission_of_token(scope, (form.get("token") or [""])[0].strip())
-        back = self._own_address((form.get("to") or [""])[0])
+        form = _form(await _body(headers, receive))
+        granted = self._permission_of_token(scope, _field(form, "token").strip())
+        back = self._own_address(_field(form, "to"))
         if granted is Permission.NONE:
             page = sign_in_page(self._prefix, wrong=True, back=back)
             await _respond(send, 403, page, "text/html; charset=utf-8")
@@ -408,6 +404,18 @@ def _counts_a_click(inputs: Any) -> bool:
     if isinstance(inputs, list):
         return any(map(_counts_a_click, inputs))
     return not isinstance(inputs, dict) or bool(inputs.get("value"))
+
+
+def _form(text: bytes) -> dict[str, list[str]]:
+    try:
+        return parse_qs(text.decode("utf-8", "replace"), max_num_fields=20)
+    except ValueError:
+        raise Refused(400, "the form has too many fields") from None
+
+
+def _field(form: Mapping[str, list[str]], name: str) -> str:
+    """The first value of a field; "" where it is empty or missing."""
+    return form.get(name, [""])[0]
 
 
 def _digest(secret: str) -> bytes:

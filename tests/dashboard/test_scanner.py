@@ -96,6 +96,21 @@ def test_a_cookie_of_another_server_of_the_host_does_not_end_a_session(closed: S
     assert closed.ask("/api/overview", Cookie=f"x{session}").status == 401, "another name that ends with ours"
 
 
+def test_a_sign_in_page_with_many_fields_in_its_address_is_refused(closed: Served) -> None:
+    fields = "&".join(f"field{number}=1" for number in range(30))
+    answers = [
+        closed.ask(f"/sign-in?{fields}"),
+        closed.ask(
+            "/sign-in",
+            method="POST",
+            body=fields.encode(),
+            Content_Type="application/x-www-form-urlencoded",
+            Origin=f"http://127.0.0.1:{closed.port}",
+        ),
+    ]
+    assert [(answer.status, "too many fields" in answer.body.decode()) for answer in answers] == [(400, True)] * 2
+
+
 def test_reading_does_not_allow_acting(closed: Served) -> None:
     for path in ("/api/cache/plans/0123456789/execute", "/api/cache/plans/0123456789/undo"):
         assert closed.post(path, {}, token=READ).status == 403
