@@ -19,8 +19,10 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
+from neuron_top.dashboard.endpoint import status_of
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry, is_dropped
-from neuron_top.errors import NeuronTopError, NothingToShow
+from neuron_top.errors import NeuronTopError
+from neuron_top.escapes import visible
 from neuron_top.services.reports import ReportService, html, html_page
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.multi_compare import MultiComparison, multi_compare
@@ -67,8 +69,9 @@ async def _document(make: Callable[[], str]) -> Response:
     try:
         return Response(await asyncio.to_thread(make), media_type="text/html; charset=utf-8")
     except NeuronTopError as problem:
-        body = html_page("Not found", f"<h1>Not found</h1><p>{escape(str(problem))}</p>")
-        status = 404 if isinstance(problem, NothingToShow) else 503
+        status = status_of(problem)
+        title = "Not found" if status == 404 else "This document cannot be made"
+        body = html_page(title, f"<h1>{title}</h1><p>{escape(visible(str(problem)))}</p>")
         return Response(body, status_code=status, media_type="text/html; charset=utf-8")
 
 
