@@ -23,6 +23,7 @@ from neuron_top.dashboard.endpoint import status_of
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry, is_dropped
 from neuron_top.errors import NeuronTopError
 from neuron_top.escapes import visible
+from neuron_top.services.jobs import PREFIX
 from neuron_top.services.reports import ReportService, html, html_page
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.multi_compare import MultiComparison, multi_compare
@@ -33,7 +34,7 @@ from neuron_top.views.report import report as live_report
 
 def report_of(feeds: FeedRegistry, run: str) -> Report:
     """The report of a run. Of a recording: slow, reads the store and the cache. Raises NothingToShow."""
-    if run == LIVE or is_dropped(run):
+    if run == LIVE or is_dropped(run) or run.startswith(PREFIX):  # read from logs: the store does not have it
         return feeds.read(run, live_report)
     return ReportService(feeds.settings).of_recording(run)
 
