@@ -114,13 +114,15 @@ def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ..
 
     def view_of_run(view: Callable[[Run, float], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def handler(request: Request) -> Any:
-            return await asyncio.to_thread(feeds.cached_view, _run(request), view)  # it may wait for a source
+            await feeds.opened(_run(request))
+            return await asyncio.to_thread(feeds.cached_view, _run(request), view)
 
         return handler
 
     def view_by_key(view: Callable[[Run, float, str], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def handler(request: Request) -> Any:
             key = request.path_params["key"]
+            await feeds.opened(_run(request))
             page = await asyncio.to_thread(feeds.read, _run(request), lambda run, now: view(run, now, key))
             if page is None:
                 raise NothingToShow(f"this run has no {key}")
@@ -130,6 +132,7 @@ def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ..
 
     async def lines(request: Request) -> list[LogLine]:
         count = counted_parameter(request, LINES, MOST_LINES)
+        await feeds.opened(_run(request))
         return feeds.feed(_run(request)).log_tail(count, request.query_params.get("source"))
 
     async def report(request: Request) -> Report:

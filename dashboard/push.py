@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.limits import client_of
 from neuron_top.dashboard.shared_answers import SharedAnswers
-from neuron_top.errors import NeuronTopError
+from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.services.jobs import PREFIX
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.verdict import GOES_ON, SIGNS, freshness_text, progress_text
@@ -45,7 +45,7 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     answers = SharedAnswers[str](LEAST_SECONDS, stale=STALE_SECONDS)
 
     async def news(run: str) -> str:
-        feeds.feed(run)  # refuses other browsers, as a dropped log belongs to one alone
+        await feeds.opened(run)  # refuses other browsers, as a dropped log belongs to one alone
         # In a thread: it asks for the recordings and for what is kept of alerts. Once for all who look at the run.
         return await answers.get(run, partial(_news, feeds, run))
 
@@ -110,10 +110,12 @@ async def _notify(
 ) -> None:
     """Messages about a run; each `later` seconds after its change, because browsers ask as soon as they get one."""
     try:
-        feeds.feed(run)
-    except NeuronTopError:
+        await feeds.opened(run)
+    except NothingToShow:
         await socket.close(4404)
         return
+    except NeuronTopError:  # it cannot be read at the moment
+        pass
     version = -1
     while True:
         version = await feeds.wait_for_change(run, version, MOST_SECONDS)

@@ -251,6 +251,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     """Bind the page to its data and its actions."""
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
+        await feeds.opened(asked.run)
         await asyncio.to_thread(caches.use, feeds.listed_roots(asked.run))
         await asyncio.to_thread(caches.table)
         try:
