@@ -142,13 +142,14 @@ class DashboardFleet:
         return known[2] if known is not None else f"Adding up {job}…"
 
     def _add_up(self, job: str) -> None:
-        found: Blame | str
+        found: Blame | str = f"The blame of {job} cannot be added up; the server's output says why."
         try:
             found = self.blame(job)
         except NeuronTopError as problem:
             found = str(problem)
-        with self._blaming:
-            self._blame, self._adding_up = (job, time.monotonic(), found), None
+        finally:  # whatever happened: it is tried again
+            with self._blaming:
+                self._blame, self._adding_up = (job, time.monotonic(), found), None
 
     def node(self, name: str, job: str | None = None) -> NodePage:
         """One node (as a job's agent sees it) with its cores, as fresh as the page. Raises NothingToShow,

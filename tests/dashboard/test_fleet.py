@@ -370,3 +370,13 @@ def test_a_node_that_is_slow_does_not_hold_up_the_page(slow: tuple[DashboardFlee
             assert not node.done()
         finally:
             service.nodes.set()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_blame_that_ends_in_an_error_says_so(slow: tuple[DashboardFleet, SlowService]) -> None:
+    fleet, _service = slow
+    deadline = time.monotonic() + 30
+    while str(text := fleet.blame_so_far("4711")).startswith("Adding up"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert "cannot be added up" in str(text)
