@@ -327,7 +327,7 @@ class _Nearest:
             yield MissCause(
                 kind=change.kind, code=change.code, values=change.values, score=change.score, entry=entry.path
             )
-        if differences or version != own_version:
+        if differences or (version and own_version and version != own_version):
             return
         hexadecimal = [_is_hexadecimal(each.module) for each in (entry, self._subject)]
         if hexadecimal[0] != hexadecimal[1] and now.kind == "hlo":

@@ -26,10 +26,21 @@ from neuron_top.views.miss_explanation import document
 from neuron_top.views.miss_sentences import SENTENCES, cause_text
 from tests.builders import F32, field, instruction, shape
 from tests.explain import decoder_conv_hlo_cases
-from tests.explain.one_change_cases import FLAGS, NOW, OLD, Case, answers, cache_cases, hlo_cases, stored, torch_cases
+from tests.explain.one_change_cases import (
+    FLAGS,
+    NOW,
+    OLD,
+    Case,
+    answers,
+    cache_cases,
+    edge_cases,
+    hlo_cases,
+    stored,
+    torch_cases,
+)
 from tests.explain.transformer_step_hlo import Step, of_another_kind, training_step
 
-NAMED = [*hlo_cases(), *cache_cases(), *decoder_conv_hlo_cases.cases()]
+NAMED = [*hlo_cases(), *cache_cases(), *edge_cases(), *decoder_conv_hlo_cases.cases()]
 
 
 @pytest.mark.parametrize("case", NAMED, ids=lambda case: case.name)
