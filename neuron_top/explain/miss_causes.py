@@ -17,7 +17,9 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.journal.plan_history import HistoryState, PlanHistory
+from neuron_top.actions.journal.records import Move
 from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.plan import LOSES_ARTIFACT, Action
 from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.model.snapshot import Snapshot
@@ -35,6 +37,8 @@ BY_SIZE, BY_TIME = 32, 16
 """How many entries are read because they are nearest in size, and in time."""
 COPIED_SECONDS = 2.0
 """A cache that was copied has lost its times: entries made within so short a time may stand in any order."""
+_REMOVES = LOSES_ARTIFACT | {Action.QUARANTINE}
+"""Actions after which a lookup misses; one that removes a lock or a failure leaves what there is to hit."""
 READ_BYTES = 4 * 1024**2
 """Graphs read for one explanation, bytes; at least four times the graph in question."""
 
@@ -84,7 +88,7 @@ def explain(
     subject = max(matches, key=lambda entry: entry.changed_at) if matches else None
     causes = [
         *(() if compiled_here else _own_state(subject)),
-        *_evicted(key, snapshot.root),
+        *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root),
         *_other_compilers(key, subject, compiler, snapshot.entries),
         *_other_flags(key, subject, snapshot.entries),
         *_other_roots(key, subject, compiler, others),
@@ -142,9 +146,10 @@ def _failed(subject: Entry) -> MissCause:
     return MissCause(kind=CauseKind.FAILED, code=code, values=values, score=0.99, entry=subject.path)
 
 
-def _evicted(key: str, root: str) -> Iterator[MissCause]:
+def _evicted(key: str, compiler: str | None, root: str) -> Iterator[MissCause]:
+    """Who removed it. An entry of another compiler would have been no hit: it matters only if none is known."""
     for history in _histories(root):
-        moved = next((move for move in history.moves if move.path.split("/")[1:2] == [key]), None)
+        moved = next((move for move in history.moves if move.action in _REMOVES and _took(move, key, compiler)), None)
         if moved is not None and history.state is not HistoryState.RESTORED:
             yield MissCause(
                 kind=CauseKind.EVICTED,
@@ -155,6 +160,11 @@ def _evicted(key: str, root: str) -> Iterator[MissCause]:
                 root=root,
             )
             return
+
+
+def _took(move: Move, key: str, compiler: str | None) -> bool:
+    folder, _, module = move.entry.rpartition("/")
+    return module == key and (compiler is None or _is_folder_of(folder, compiler))
 
 
 def _histories(root: str) -> list[PlanHistory]:
@@ -265,7 +275,11 @@ def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
 
 def _is_of(entry: Entry, compiler: str) -> bool:
     """Whether an entry is of this compiler: lines and descriptions name the folder, or the version alone."""
-    return entry.compiler == compiler or entry.compiler.endswith(f"-{compiler}")
+    return _is_folder_of(entry.compiler, compiler)
+
+
+def _is_folder_of(folder: str, compiler: str) -> bool:
+    return folder == compiler or folder.endswith(f"-{compiler}")
 
 
 def _made(entry: Entry) -> float:

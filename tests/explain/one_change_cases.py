@@ -159,6 +159,8 @@ def cache_cases() -> Iterator[Case]:
 
 def edge_cases() -> Iterator[Case]:
     """What looks like a cause and is none. Not on the page of the docs."""
+    yield Case("only its entry of another compiler was evicted", "nothing near", _evicted_of_another_compiler_case)
+    yield Case("only its lock was removed", "nothing near", _unlocked_case)
     yield Case("a journal with a time that no calendar has", "nothing near", _evicted_at_no_time_case)
     yield Case("the version of PyTorch is known of one only", "same structure", _one_torch_version_case)
 
