@@ -16,7 +16,7 @@ from neuron_top import events as ev
 from neuron_top.cli.main import main
 from neuron_top.cli.plain import summary_text
 from neuron_top.ingest.run_loader import end_of, read_logs
-from neuron_top.report.charts import charts
+from neuron_top.report.charts import BARS_DRAWN, charts
 from neuron_top.report.columns import tables, torch_tables
 from neuron_top.report.svg import Axis, BarShape, lanes
 from neuron_top.run.model import Run
@@ -237,6 +237,17 @@ def test_a_graph_has_a_row_with_its_duration_ranks_result_size_flags_and_attempt
         "operators": "7",
         "flags": "--target=trn1",
     }
+
+
+def test_the_longest_bars_are_drawn_also_where_many_are_equal() -> None:
+    """A log with whole seconds has thousands of compiles that took one of few durations."""
+    many = [compiled(f"MODULE_{number:016x}+aaaaaaaa", 10, number, number + 1) for number in range(BARS_DRAWN + 40)]
+    long = compiled(A, 11, 0, 500)
+    view = report(made(*many, long, until=9000.0), T0 + 9000)
+    timeline = next(chart for chart in charts(view) if chart.heading == "Timeline")
+    assert timeline.svg.count("<rect") == BARS_DRAWN
+    assert "done, 8 m 20 s" in timeline.svg
+    assert "short bars not drawn" in timeline.note
 
 
 def test_a_bar_carries_as_much_of_its_name_as_has_room() -> None:
