@@ -52,7 +52,8 @@ def charts(view: Report) -> list[Chart]:
     found = [*_parts(view), *(_over_time(view, axis) if axis is not None else ()), *_of_graphs(view)]
     for series in view.series:
         by_step = series.by_step
-        own = Axis(series.points[0].time, series.points[-1].time, not by_step)
+        places = [point.time for point in series.points]
+        own = Axis(min(places), max(places), not by_step)  # a run that resumed from a checkpoint repeats steps
         if own.end > own.start and (by_step or axis is not None):
             title = series.name.capitalize() + (f", {series.unit}" if series.unit else "")
             drawn = lines(
