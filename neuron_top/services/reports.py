@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -171,19 +171,31 @@ class ReportService:
 
 def html(view: Report | Compared) -> str:
     """The document as one HTML file that opens offline."""
-    if isinstance(view, Report):
-        from neuron_top.report.html import html as report_html
+    return _drawing(view).html(view)
 
-        return report_html(view)
+
+def markdown(view: Report | Compared) -> str:
+    """The document as Markdown."""
+    return _drawing(view).markdown(view)
+
+
+class _Drawing(NamedTuple):
+    html: Callable[[Any], str]
+    markdown: Callable[[Any], str]
+
+
+def _drawing(view: Report | Compared) -> _Drawing:
+    """How a kind of document is drawn. Only what this kind needs is imported."""
+    if isinstance(view, Report):
+        from neuron_top.report import html as report_html
+        from neuron_top.report import markdown as report_markdown
+
+        return _Drawing(report_html.html, report_markdown.markdown)
+    from neuron_top.report import comparison, multi_compare
     from neuron_top.views.multi_compare import MultiComparison
 
-    if isinstance(view, MultiComparison):
-        from neuron_top.report import multi_compare as drawn
-
-        return drawn.html(view)
-    from neuron_top.report import comparison
-
-    return comparison.html(view)
+    drawn = multi_compare if isinstance(view, MultiComparison) else comparison
+    return _Drawing(drawn.html, drawn.markdown)
 
 
 def html_page(title: str, body: str) -> str:
@@ -191,23 +203,6 @@ def html_page(title: str, body: str) -> str:
     from neuron_top.report.html import page
 
     return page(title, body)
-
-
-def markdown(view: Report | Compared) -> str:
-    """The document as Markdown."""
-    if isinstance(view, Report):
-        from neuron_top.report.markdown import markdown as report_markdown
-
-        return report_markdown(view)
-    from neuron_top.views.multi_compare import MultiComparison
-
-    if isinstance(view, MultiComparison):
-        from neuron_top.report import multi_compare as drawn
-
-        return drawn.markdown(view)
-    from neuron_top.report import comparison
-
-    return comparison.markdown(view)
 
 
 def check_markdown(checked: Checked) -> str:
