@@ -85,13 +85,13 @@ class DashboardCaches:
 
     def _list(self) -> None:
         refresh, self._refresh = self._refresh, False
-        table = self._listing.entries(refresh=refresh)
-        if table != self._table or not self.version:
-            self.version += 1
-        self._table, self._listed_at = table, time.monotonic()
-        self.disks = self._service.disks({row.root for row in table.rows})
-        present = [root for root, _origin, exists in table.roots if exists]
+        before, self._table = self._table, self._listing.entries(refresh=refresh)
+        self.disks = self._service.disks({row.root for row in self._table.rows})
+        present = [root for root, _origin, exists in self._table.roots if exists]
         self.trash = tuple(sorted(self._service.trash(present), key=lambda one: -one.begun.at))
+        self._listed_at = time.monotonic()
+        if self._table != before or not self.version:
+            self.version += 1  # last: whoever sees it sees the listing
 
     def undo_from_trash(self, identity: str, requester: Requester) -> str:
         """Restore the files of any executed plan; returns a sentence about the result.
