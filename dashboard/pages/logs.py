@@ -209,9 +209,9 @@ def moment_of(state: dict[str, str]) -> float | None:
     """The moment that the address asks for, seconds since the epoch; None where it asks for none that can be read."""
     try:
         given = datetime.fromisoformat(state.get("at", ""))
-    except ValueError:
+        return (given.astimezone(UTC) if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):  # of a time in another zone, UTC may have no year
         return None
-    return (given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
 
 
 def lines_around(reader: Feed | NodeLogs, place: LinePlace, moment: float) -> Around | None:
