@@ -29,7 +29,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-COOKIE = "neurontop_session"
 BROWSER_COOKIE = "neurontop_browser"
 """Cookie of browsers that dropped a log; without an age, so that it ends with the browser."""
 MOST_BODY_BYTES = ConnectionLimits().body_bytes
@@ -159,7 +158,7 @@ class Guard:
         if not self._access.allows_host(headers.get("host", "")):
             raise Refused(421, "the Host header does not name this server; allow the name with --allow-host")
         address = client_of(_address(scope))
-        session = _cookie(headers, COOKIE)
+        session = _cookie(headers, self._access.cookie)
         permission = self._access.permission_of_session(session, time.time())
         signed_in = permission is not Permission.NONE
         # A signed-in client is not slowed down by other requests from the same address.
@@ -261,7 +260,7 @@ class Guard:
 
     async def _signed(self, scope: Scope, headers: dict[str, str], send: Send, value: str, age: int, back: str) -> None:
         secure = scope.get("scheme") == "https" or headers.get("x-forwarded-proto") == "https"
-        cookie = f"{COOKIE}={value}; Path={self._prefix}; Max-Age={age}; HttpOnly; SameSite=Strict"
+        cookie = f"{self._access.cookie}={value}; Path={self._prefix}; Max-Age={age}; HttpOnly; SameSite=Strict"
         cookie += "; Secure" if secure else ""
         await _respond(send, 303, "", "text/plain", (("location", back), ("set-cookie", cookie)))
 
