@@ -33,6 +33,8 @@ MOST_SECONDS = 1.0
 """The longest time between messages: elapsed times grow without events, and silence means a broken connection."""
 STALE_SECONDS = 5.0
 """The frame's state in a message may be this old, so that the message need not wait for it."""
+READING_SECONDS = 2.0
+"""How long `alive` waits for a run that is still being read; then it says so, before a page takes it for lost."""
 MOST_SOCKETS = 500
 MOST_OF_ONE = 300
 """The most sockets of one address, which may be a proxy; a page without a socket polls every second instead."""
@@ -40,7 +42,7 @@ MOST_OF_ONE = 300
 
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether the server is there;
-    with `?run=…` it says what a message of the socket would."""
+    with `?run=…` it says what a message of the socket would, or by status 202 that the run is still being read."""
     sockets: dict[WebSocket, str] = {}
     answers = SharedAnswers[str](LEAST_SECONDS, stale=STALE_SECONDS)
 
@@ -54,7 +56,10 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
         run = request.query_params.get("run")
         with contextlib.suppress(NeuronTopError):
             if run is not None:
-                return Response(await news(run), media_type="application/json")
+                try:
+                    return Response(await asyncio.wait_for(news(run), READING_SECONDS), media_type="application/json")
+                except TimeoutError:
+                    return Response(status_code=202)
         return Response(status_code=204)
 
     @server.websocket(f"{prefix}push")

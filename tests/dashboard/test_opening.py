@@ -14,6 +14,7 @@ import pytest
 from neuron_top.ingest.feed import View
 from neuron_top.ingest.log_line import LogLine
 from neuron_top.run.model import Run
+from tests.dashboard.browser import Watched
 from tests.dashboard.served import Served, serving
 from tests.tui.feeds import StillFeed, compiles, job, module, samples
 
@@ -92,9 +93,38 @@ def test_other_pages_are_answered_while_a_page_waits_for_its_run(slow: tuple[Ser
         assert answer.result(60) == 200
 
 
+def test_whoever_asks_whether_the_server_is_there_is_told_that_the_run_is_being_read(
+    slow: tuple[Served, SlowFeed],
+) -> None:
+    served, feed = slow
+    began = time.monotonic()
+    assert served.ask("/alive?run=").status == 202
+    assert time.monotonic() - began < 30
+    feed.is_read.set()
+    wait_for(lambda: served.ask("/alive?run=").status == 200)
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+def test_a_page_says_that_its_run_is_being_read_and_does_not_begin_anew(
+    slow: tuple[Served, SlowFeed], browser: Any
+) -> None:
+    served, feed = slow
+    seen = Watched(browser)
+    seen.page.goto(f"{served.address}compile")
+    seen.until("#connection", "reading …")
+    seen.page.evaluate("() => { window.wasHere = true; }")
+    time.sleep(17)  # longer than a page waits that gets no answer
+    assert "reading …" in seen.text("#connection")
+    feed.is_read.set()
+    seen.until("#compile-summary", "graphs")
+    assert seen.page.evaluate("() => window.wasHere") is True, "it was not loaded anew"
+    assert seen.complaints == []
+
+
 def test_many_that_wait_for_a_run_take_one_thread(slow: tuple[Served, SlowFeed]) -> None:
     served, feed = slow
-    paths = ("/metrics", "/api/overview", "/api/graphs", "/api/logs", "/alive?run=")
+    paths = ("/metrics", "/api/overview", "/api/graphs", "/api/logs", "/api/graphs/none")
     with ThreadPoolExecutor(40) as browsers:
         answers = [browsers.submit(served.ask, path) for path in paths * 8]
         wait_for(lambda: feed.waiting > 0)
@@ -102,7 +132,7 @@ def test_many_that_wait_for_a_run_take_one_thread(slow: tuple[Served, SlowFeed])
         assert served.ask("/api/runs").status == 200
         assert feed.waiting == 1
         feed.is_read.set()
-        assert {answer.result(60).status for answer in answers} == {200}
+        assert {answer.result(60).status for answer in answers} == {200, 404}, "there is no graph of that name"
 
 
 def wait_for(happened: Callable[[], bool]) -> None:
