@@ -7,29 +7,23 @@ thousand entries take no longer than fifty.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from heapq import nsmallest
-from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.journal.plan_history import HistoryState, PlanHistory
-from neuron_top.actions.journal.records import Move
-from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.plan import LOSES_ARTIFACT, Action
+from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import FAILURES, HITS, State
-from neuron_top.cache.scan.contents import Contents, LocalGraph
-from neuron_top.errors import RefusedForSafety
+from neuron_top.explain.evidence import Evidence
 from neuron_top.explain.flag_changes import differences
 from neuron_top.explain.graph_changes import changes
 from neuron_top.explain.kinds import CauseCode, CauseKind, CauseValue, CauseValues
-from neuron_top.explain.signature import GraphSignature, is_continuation, of_hlo, of_local, same_program, similarity
+from neuron_top.explain.signature import GraphSignature, is_continuation, same_program, similarity
 
 NEAR = 0.45
 """Similarity from which on two graphs are taken for versions of one."""
@@ -37,8 +31,6 @@ BY_SIZE, BY_TIME = 32, 16
 """How many entries are read because they are nearest in size, and in time."""
 COPIED_SECONDS = 2.0
 """A cache that was copied has lost its times: entries made within so short a time may stand in any order."""
-_REMOVES = LOSES_ARTIFACT | {Action.QUARANTINE}
-"""Actions after which a lookup misses; one that removes a lock or a failure leaves what there is to hit."""
 READ_BYTES = 4 * 1024**2
 """Graphs read for one explanation, bytes; at least four times the graph in question."""
 
@@ -76,26 +68,29 @@ def explain(
     compiler: str | None = None,
     compiled_here: bool = False,
     began: float | None = None,
+    evidence: Evidence | None = None,
 ) -> Explanation:
     """Why `module` (a key, or a part that names one) missed in this cache.
 
     `compiler`: the folder it was wanted in, or the version that its name ends with. `compiled_here`: the run that
     missed compiled it itself, so that the state of its entry now (failed, say) is what came of the miss. `began`: when
-    that run did, seconds since the epoch: what it made itself was not there before.
+    that run did, seconds since the epoch: what it made itself was not there before. `evidence`:
+    shared by explanations from the same snapshots.
     """
+    evidence = evidence or Evidence()
     matches = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
     key = matches[0].module if matches else module
     subject = max(matches, key=lambda entry: entry.changed_at) if matches else None
     causes = [
         *(() if compiled_here else _own_state(subject)),
-        *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root),
+        *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root, evidence),
         *_other_compilers(key, subject, compiler, snapshot.entries),
         *_other_flags(key, subject, snapshot.entries),
         *_other_roots(key, subject, compiler, others),
     ]
     compared = 0
     if subject is not None:
-        graphs = _Nearest(snapshot, subject, began)
+        graphs = _Nearest(snapshot, subject, evidence, began)
         causes += graphs.causes()
         compared = graphs.compared
     if not causes:
@@ -146,36 +141,19 @@ def _failed(subject: Entry) -> MissCause:
     return MissCause(kind=CauseKind.FAILED, code=code, values=values, score=0.99, entry=subject.path)
 
 
-def _evicted(key: str, compiler: str | None, root: str) -> Iterator[MissCause]:
+def _evicted(key: str, compiler: str | None, root: str, evidence: Evidence) -> Iterator[MissCause]:
     """Who removed it. An entry of another compiler would have been no hit: it matters only if none is known."""
-    for history in _histories(root):
-        moved = next((move for move in history.moves if move.action in _REMOVES and _took(move, key, compiler)), None)
-        if moved is not None and history.state is not HistoryState.RESTORED:
+    for history, move in evidence.removals(root).get(key, ()):
+        if compiler is None or _is_folder_of(move.entry.rpartition("/")[0], compiler):
             yield MissCause(
                 kind=CauseKind.EVICTED,
                 code=CauseCode.EVICTED_FOR_GOOD if history.purged else CauseCode.EVICTED,
                 values=_eviction(history),
                 score=0.985,
-                entry=moved.path,
+                entry=move.path,
                 root=root,
             )
             return
-
-
-def _took(move: Move, key: str, compiler: str | None) -> bool:
-    folder, _, module = move.entry.rpartition("/")
-    return module == key and (compiler is None or _is_folder_of(folder, compiler))
-
-
-def _histories(root: str) -> list[PlanHistory]:
-    """The journals beside the root, those of other users too where they may be read; the newest plan first."""
-    own = Trash(root)
-    folders = {own.folder.parent, *Path(root).parent.glob(".neurontop-trash-*")}
-    histories: list[PlanHistory] = []
-    for folder in folders:
-        with contextlib.suppress(OSError, RefusedForSafety):
-            histories += Trash(root, folder).entries()
-    return sorted(histories, key=lambda history: -history.begun.at)
 
 
 def _eviction(history: PlanHistory) -> CauseValues:
@@ -294,15 +272,15 @@ def _is_hexadecimal(module: str) -> bool:
 class _Nearest:
     """The graphs nearest to one: chosen by size and time, then read and compared."""
 
-    def __init__(self, snapshot: Snapshot, subject: Entry, began: float | None = None) -> None:
-        self._root, self._subject = snapshot.root, subject
+    def __init__(self, snapshot: Snapshot, subject: Entry, evidence: Evidence, began: float | None = None) -> None:
+        self._root, self._subject, self._evidence = snapshot.root, subject, evidence
         self._began = began if began is not None else math.inf
         self._entries = [entry for entry in snapshot.entries if entry.parts & Part.GRAPH and entry.path != subject.path]
         self.compared = 0
 
     def causes(self) -> list[MissCause]:
         """What differs from the graph that is most alike."""
-        own, torch = self._signature(self._subject)
+        own, torch = self._evidence.signature(self._root, self._subject)
         if own is None:
             return []
         best: tuple[float, Entry, GraphSignature, str] | None = None
@@ -312,7 +290,7 @@ class _Nearest:
             left -= entry.graph_bytes or 0
             if left < 0:
                 break
-            signature, version = self._signature(entry)
+            signature, version = self._evidence.signature(self._root, entry)
             if signature is None:
                 continue
             self.compared += 1
@@ -357,11 +335,3 @@ class _Nearest:
         sized = nsmallest(BY_SIZE, before, key=lambda entry: abs(math.log(max(1, entry.graph_bytes or 1)) - size))
         timed = nsmallest(BY_TIME, before, key=lambda entry: abs(_made(entry) - own))
         return list({entry.path: entry for entry in (*sized, *timed)}.values())
-
-    def _signature(self, entry: Entry) -> tuple[GraphSignature | None, str]:
-        nodes = Contents(self._root, entry).nodes()
-        if nodes is None:
-            return None, ""
-        if isinstance(nodes, LocalGraph):
-            return of_local(nodes), nodes.torch or ""
-        return of_hlo(nodes), ""

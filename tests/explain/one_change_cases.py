@@ -196,20 +196,20 @@ def _decimal_case(root: Path) -> Explanation:
 
 
 def _evicted_case(root: Path) -> Explanation:
-    return found(root, _removed(root))
+    return found(root, removed(root))
 
 
 def _evicted_of_another_compiler_case(root: Path) -> Explanation:
-    module = _removed(root, compiler=OTHER_COMPILER)
+    module = removed(root, compiler=OTHER_COMPILER)
     return explain(module, scan(str(root)), compiler=COMPILER.partition("-")[2])
 
 
 def _unlocked_case(root: Path) -> Explanation:
-    return found(root, _removed(root, Action.UNLOCK, file="/model.hlo_module.pb.lock"))
+    return found(root, removed(root, Action.UNLOCK, file="/model.hlo_module.pb.lock"))
 
 
 def _evicted_at_no_time_case(root: Path) -> Explanation:
-    return found(root, _removed(root, at=1e18))
+    return found(root, removed(root, at=1e18))
 
 
 def _one_torch_version_case(root: Path) -> Explanation:
@@ -226,7 +226,7 @@ def _one_torch_version_case(root: Path) -> Explanation:
     return found(root, last.name)
 
 
-def _removed(
+def removed(
     root: Path,
     action: Action = Action.EVICT,
     *,
