@@ -111,10 +111,10 @@ def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:
     """Values in which each whole is the sum of its parts, although an empty part counts as one byte so that it is
     drawn."""
     values = dict(zip(paths, trace["values"], strict=True))
+    of_children: dict[tuple[str, ...], int] = defaultdict(int)
     for path in sorted(paths, key=len, reverse=True):
-        children = [values[other] for other in paths if len(other) == len(path) + 1 and other[:-1] == path]
-        if children:
-            values[path] = sum(children)
+        values[path] = of_children.get(path, values[path])
+        of_children[path[:-1]] += values[path]
     return trace | {"values": [values[path] for path in paths]}
 
 

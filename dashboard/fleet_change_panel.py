@@ -68,17 +68,17 @@ def change_panel() -> Any:
     )
 
 
-def render(change: FleetPlan | str | None, newest: Sequence[FleetPlan] | str) -> dict[str, Any]:
-    """The drawer of the change that the address names, and the newest ones."""
+def render(change: FleetPlan | str | None, newest: Sequence[FleetPlan]) -> dict[str, Any]:
+    """The drawer of the change that the address names, or why there is none, and the newest ones."""
     drawer: Any = note(change, kind="warn") if isinstance(change, str) else None
     if isinstance(change, FleetPlan):
         drawer = _drawer(change)
     return {"fleet-change": drawer, "fleet-changes": _newest(newest)}
 
 
-def _newest(plans: Sequence[FleetPlan] | str) -> Any:
-    if isinstance(plans, str) or not plans:
-        return note(plans if isinstance(plans, str) else "Nobody asked for a change yet.")
+def _newest(plans: Sequence[FleetPlan]) -> Any:
+    if not plans:
+        return note("Nobody asked for a change yet.")
     rows = [
         (
             html.A(plan.batch, href=f"?change={plan.batch}"),
@@ -134,15 +134,13 @@ def _button(text: str, act: str, plan: FleetPlan, what: str = "", **more: Any) -
 def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> dict[str, Any]:
     """The panel's content for an address. Asks the database."""
     if not fleet.exists:
-        return render(None, "")
-    change: FleetPlan | str | None = None
-    newest: Sequence[FleetPlan] | str
-    try:
-        newest = fleet.changes()
-        if name := state.get("change", ""):
+        return dict.fromkeys(OUTPUTS.parts)
+    newest, change = fleet.changes(), None
+    if name := state.get("change", ""):
+        try:
             change = fleet.actions.of(name)
-    except NothingToShow as problem:
-        newest, change = "", str(problem)
+        except NothingToShow as problem:
+            return render(str(problem), newest)
     return render(change, newest)
 
 

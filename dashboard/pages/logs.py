@@ -115,10 +115,11 @@ def _question(state: dict[str, str]) -> list[str]:
     return [state.get(name, "") for name in ("run", "q", "level", "node", "at")]
 
 
-def _reader(feeds: FeedRegistry, fleet: DashboardFleet, state: dict[str, str]) -> Feed | NodeLogs:
+async def _reader(feeds: FeedRegistry, fleet: DashboardFleet, state: dict[str, str]) -> Feed | NodeLogs:
     """The logs of a run, or those of a node of the fleet. Raises NothingToShow."""
-    node = state.get("node", "")
-    return fleet.logs(node) if node else feeds.feed(state.get("run", ""))
+    run, node = state.get("run", ""), state.get("node", "")
+    await feeds.opened(run)  # the names of graphs in its lines are the run's
+    return fleet.logs(node) if node else feeds.feed(run)
 
 
 def node_text(state: dict[str, str]) -> str:
@@ -272,7 +273,7 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
         state = state_of(search)
         question = _question(state)
         try:
-            reader = _reader(feeds, fleet, state)
+            reader = await _reader(feeds, fleet, state)
             moment = moment_of(state)
             if moment is not None and isinstance(known, list) and known[:1] == [question]:
                 return [no_update] * 5  # the lines at a moment do not change
@@ -328,7 +329,7 @@ def _register_search(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> N
         if not clicks or not top or top.get("question") != question:
             return no_update, no_update, no_update
         try:
-            feed = _reader(feeds, fleet, state)
+            feed = await _reader(feeds, fleet, state)
             found, at, ended = await filtering(search_back, feed, top["at"], query_of(question[1], question[2]))
         except NeuronTopError as problem:
             return no_update, no_update, str(problem)

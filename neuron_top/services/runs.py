@@ -243,5 +243,5 @@ def _forget(store: Store, run: str) -> int:
 
 
 def first_local_root(named: Iterable[str]) -> str | None:
-    """The first of these roots that is a folder of this machine."""
+    """The first of these roots that is a folder of this machine, as far as this user may know."""
     return next((root for root in named if is_folder(root)), None)

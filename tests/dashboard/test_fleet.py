@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
@@ -312,3 +313,70 @@ def test_cells_show_the_compile_phase_in_words_where_a_hand_points() -> None:
     assert "33: extracting, 66: compiling, 100: waiting" in cells["hovertemplate"]
     ranked = rendered(shown, "compile_phase")["fleet-top"]
     assert "waiting" in str(ranked)
+
+
+FEW = page([reported("n1")])
+
+
+class SlowService:
+    """A fleet whose database and Prometheus answer when the test says so, and whose blame meets an unexpected error."""
+
+    def __init__(self) -> None:
+        self.pages, self.nodes = threading.Event(), threading.Event()
+
+    def page(self) -> FleetPage:
+        assert self.pages.wait(60)
+        return FEW
+
+    def node(self, name: str, _job: str | None = None) -> str:
+        assert self.nodes.wait(60)
+        return name
+
+    def logs(self, node: str) -> str:
+        return f"logs of {node}"
+
+    def blame(self, job: str) -> None:
+        raise ZeroDivisionError(job)
+
+
+@pytest.fixture
+def slow() -> Iterator[tuple[DashboardFleet, SlowService]]:
+    fleet, service = DashboardFleet(Settings(store="postgresql://nowhere.example/fleet")), SlowService()
+    fleet.__dict__["service"] = service
+    yield fleet, service
+    service.pages.set()
+    service.nodes.set()
+
+
+def test_a_log_is_had_while_the_database_does_not_answer(slow: tuple[DashboardFleet, SlowService]) -> None:
+    fleet, service = slow
+    with ThreadPoolExecutor(3) as threads:
+        waiting = [threads.submit(fleet.page), threads.submit(fleet.node, "n1")]
+        try:
+            assert str(threads.submit(fleet.logs, "n1").result(30)) == "logs of n1"
+            assert not any(one.done() for one in waiting)
+        finally:
+            service.pages.set()
+            service.nodes.set()
+
+
+def test_a_node_that_is_slow_does_not_hold_up_the_page(slow: tuple[DashboardFleet, SlowService]) -> None:
+    fleet, service = slow
+    service.pages.set()
+    with ThreadPoolExecutor(2) as threads:
+        node = threads.submit(fleet.node, "n1")
+        try:
+            assert threads.submit(fleet.page).result(30) == FEW
+            assert not node.done()
+        finally:
+            service.nodes.set()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_blame_that_ends_in_an_error_says_so(slow: tuple[DashboardFleet, SlowService]) -> None:
+    fleet, _service = slow
+    deadline = time.monotonic() + 30
+    while str(text := fleet.blame_so_far("4711")).startswith("Adding up"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert "cannot be added up" in str(text)
