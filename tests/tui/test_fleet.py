@@ -200,6 +200,49 @@ async def test_ranks_and_phases_are_pages_of_the_fleet(postgres_url: str) -> Non
         await until(app, pilot, lambda text: "+3 alike" in text)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_bottom_line_of_each_page_of_the_fleet_says_how_to_leave_it(
+    postgres_url: str, size: tuple[int, int]
+) -> None:
+    fill(postgres_url)
+    opened = {"D": "compiler", "C": "Changes on nodes", "A": "Ask nodes", "b": "Who compiled", "r": "Step times",
+              "p": "Phases by node", "L": "Log ", "enter": "Attributes"}  # fmt: skip
+    async with shown(postgres_url, size) as (app, pilot):
+        await pilot.press("down")
+        assert "esc back" not in text_of(app).splitlines()[-1]
+        for key, title in opened.items():
+            await pilot.press(key)
+            last = (await until(app, pilot, lambda text, title=title: title in text)).splitlines()[-1]
+            assert "esc back" in last, key
+            leads_on = ("enter open" in last, "L log" in last)
+            assert leads_on == (key == "enter", key == "enter"), last
+            await pilot.press("escape")
+            await until(app, pilot, lambda text: "esc back" not in text)
+
+
+async def test_log_lines_of_a_node_open_from_its_page_and_escape_returns_there(postgres_url: str) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url) as (app, pilot):
+        await pilot.press("down", "enter")
+        await until(app, pilot, lambda text: "Attributes" in text)
+        await pilot.press("L")
+        await until(app, pilot, lambda text: "Attributes" not in text and "Log " in text)
+        await pilot.press("escape")
+        await until(app, pilot, lambda text: "Attributes" in text)
+
+
+async def test_the_form_of_a_change_names_the_keys_of_the_field_that_is_typed_into(postgres_url: str) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url) as (app, pilot):
+        await pilot.press("down", "A")
+        await until(app, pilot, lambda text: "Ask nodes" in text)
+        assert "q quit" in text_of(app).splitlines()[-1]
+        await pilot.press("down")
+        last = (await until(app, pilot, lambda text: "esc cancel" in text)).splitlines()[-1]
+        assert "enter accept" in last
+        assert "q quit" not in last
+
+
 async def test_every_key_of_the_screen_does_something(postgres_url: str) -> None:
     async with shown_or_empty(postgres_url) as app:
         for key in keys_for("fleet"):

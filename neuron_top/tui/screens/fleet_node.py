@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import ClassVar
 
 from textual.widget import Widget
 
@@ -30,6 +31,7 @@ def node_page(fleet: FleetService, row: NodeRow) -> AsyncPage:
         waiting=f"asking for {row.node}…",
         failed=f"Node {row.node} cannot be shown",
         below=lambda: core_page(fleet, row.node, int(worst) if worst.isdigit() else 0),
+        logs=lambda: NodeLogsPage(partial(fleet.logs, row.node)),
     )
 
 
@@ -69,6 +71,8 @@ RENEW_SECONDS = 0.5
 
 class NodeLogsPage(LogsScreen):
     """The keys of the log screen, of one node's logs; escape goes back to the fleet."""
+
+    IS_PAGE: ClassVar[bool] = True
 
     def __init__(self, open_logs: Callable[[Callable[[], None]], NodeLogs]) -> None:
         super().__init__()
