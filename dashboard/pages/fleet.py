@@ -263,7 +263,7 @@ def _node(page: NodePage) -> Any:
     facts = (
         ("job", jobs_text(row)), ("state", f"{row.state} {row.phase}".strip()),
         ("step", f"{count_text(row.step)}, {duration_text(row.step_seconds)} each"),
-        ("wrong", trouble_text(row)), ("heard of", f"{duration_text(row.silent_seconds)} ago"),
+        ("wrong", trouble_text(row)), ("heard from", f"{duration_text(row.silent_seconds)} ago"),
         *((name, attribute_text(name, value)) for name, value in sorted(row.attributes.items())),
     )  # fmt: skip
     lines = html.A("Log lines, from its agent", href=f"logs?{urlencode({'node': row.node})}")
