@@ -164,8 +164,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     def _format_usage(self, usage: str | None, *others: Any) -> str:
         from neuron_top.cli.help_layout import fit_usage
 
-        text = super()._format_usage(usage, *others)
-        return fit_usage(text, self._width + 2) if usage is not None else text
+        return fit_usage(super()._format_usage(usage, *others), self._width + 2)
 
 
 def terminal_width() -> int:
