@@ -145,8 +145,10 @@ class Parser(argparse.ArgumentParser):
         sys.stdout.flush()
 
     def error(self, message: str) -> NoReturn:
-        """Print argparse's message and exit with status 2."""
-        super().error(visible_lines(message))
+        """Print argparse's message, with what was probably meant, and exit with status 2."""
+        from neuron_top.cli.usage_hints import with_hint  # only where something is wrong
+
+        super().error(visible_lines(with_hint(self, message)))
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):

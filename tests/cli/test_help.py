@@ -9,7 +9,7 @@ import pytest
 
 from neuron_top.cli import cache_commands, fleet_commands
 from neuron_top.cli.help_layout import fit, fit_usage
-from neuron_top.cli.main import COMMANDS, Command, overview_parser
+from neuron_top.cli.main import COMMANDS, Command, main, overview_parser
 from neuron_top.cli.output import HelpFormatter
 
 GROUPS = ("cache", "fleet")
@@ -132,3 +132,23 @@ def test_a_part_of_a_usage_line_that_is_longer_than_the_terminal_breaks_between_
     assert fit_usage("usage: tool list [--sort {size,name,state}] [A|B]\n", 28).splitlines() == [
         "usage: tool list", "       [--sort {size,name,", "        state}] [A|B]",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["wacth"], "no command 'wacth' (did you mean 'watch'?); commands: watch, demo, "),
+        (["zzz"], "no command 'zzz'; commands: watch, demo, "),
+        (["cache"], "specify a command: ls, stats, "),
+        (["cache", "lss"], "no command 'lss' (did you mean 'ls'?); commands: ls, stats, "),
+        (["fleet", "nodes", "--jsno=3"], "unrecognized arguments: --jsno=3 (did you mean '--json'?)\n"),
+        (["fleet", "nodes", "--zzz"], "unrecognized arguments: --zzz\n"),
+        (["completion", "bsh"], "'fish') (did you mean 'bash'?)\n"),
+        (["completion"], "the following arguments are required: shell\n"),
+    ],
+)
+def test_a_wrong_command_or_option_is_answered_with_the_one_that_was_meant(given, said, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(given)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
