@@ -29,13 +29,18 @@ class KeyBar(Lines):
         self._keys = [key for key in keys_for(place) if key.footer or (is_page and key.action == "back")]
         self._spans: list[tuple[int, int, Key]] = []
         self._notice = ""
-        self._is_typing = False
+        self._is_typing = self._is_behind_palette = False
 
     def show_typing(self, is_typing: bool) -> None:
         """Offer the keys that work while letters are text, or those of the screen again."""
         if is_typing is not self._is_typing:
             self._is_typing = is_typing
             self.redraw()
+
+    def show_palette(self, is_open: bool) -> None:
+        """The same while the palette is in front."""
+        self._is_behind_palette = is_open
+        self.redraw()
 
     def notice(self, text: str) -> None:
         """Show a sentence for as long as it takes to read it; "" removes the one that is shown."""
@@ -92,7 +97,11 @@ class KeyBar(Lines):
 
     def _fitting(self, width: int) -> list[Key]:
         """As many keys that do something now as there is room for; those that help and lead away are never left out."""
-        keys = [key for key in (TYPING if self._is_typing else self._keys) if self.host.key_usable(key)]
+        keys = [
+            key
+            for key in (TYPING if self._is_typing or self._is_behind_palette else self._keys)
+            if self.host.key_usable(key)
+        ]
         sizes = {key: len(key.shown) + len(self.host.key_label(key)) + 3 for key in keys}
         always = [key for key in keys if key.action in ALWAYS]
         left = width - sum(sizes[key] for key in always)
