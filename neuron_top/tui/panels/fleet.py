@@ -21,6 +21,7 @@ from neuron_top.views.fleet_text import (
     counted_nodes_text,
     fleet_text,
     jobs_text,
+    node_facts,
     phases_text,
     steps_text,
     trouble_text,
@@ -210,16 +211,8 @@ def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Stri
     if isinstance(page, str):
         return message(theme, "Node", page, width)
     row = page.row
-    facts = (
-        ("state", f"{row.state}{f', {row.phase}' if row.phase else ''}"), ("job", jobs_text(row)),
-        ("step", count_text(row.step) + (f", {duration_text(row.step_seconds)} each" if row.step_seconds else "")),
-        ("graphs left", count_text(row.graphs_left)), ("longest wait", duration_text(row.worst_wait)),
-        ("heard from", f"{duration_text(row.silent_seconds)} ago"),
-        ("clock", f"off by {duration_text(row.clock_offset)}"),
-        ("agent", f"{row.version} {row.address}".strip()), ("trouble", trouble_text(row) or "none"),
-    )  # fmt: skip
     strips = [rule(theme, width, f"Node {row.node}", f"{row.cluster}  enter opens its worst core".strip())]
-    strips += [_fact(theme, name, text, width) for name, text in facts]
+    strips += [_fact(theme, name, text, width) for name, text in node_facts(row)]
     for name, values in page.cores.items():
         strips += _cores(theme, name, values, width)
     strips += _history(theme, page, width)

@@ -154,7 +154,7 @@ class FleetRequestPage(LiveScreen):
             is_chosen = name == action
             line.put(f"[ {name} ]" if is_chosen else f"  {name}  ", theme.key if is_chosen else theme.quiet)
         keys = "← → chooses" if self.field == ACTION else "↑ here to choose another"
-        about = f"{FLEET_ACTIONS[action].help}. {keys}"
+        about = f"{FLEET_ACTIONS[action].fleet_help}. {keys}"
         head = rule(theme, width, "Ask nodes of the fleet for a change", "nothing is done yet")
         return [head, line.strip(), *paragraph(theme, about, width, theme.quiet)]
 
