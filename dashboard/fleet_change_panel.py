@@ -33,16 +33,19 @@ EXCLUSIVE = "exclusive"
 
 def change_panel() -> Any:
     """The form and the newest changes."""
-    names = {name: f"{name}: {row.help}" for name, row in FLEET_ACTIONS.items()}
+    names = {
+        name: row.fleet_help if row.fleet_help.startswith(name) else f"{name}: {row.fleet_help}"
+        for name, row in FLEET_ACTIONS.items()
+    }
     fields = (
-        ("nodes", "Nodes", "n1, n2, trn-01*; * is every node that reports"),
-        ("modules", "Modules", "MODULE_123* …; empty: all that the action concerns"),
+        ("nodes", "Nodes", "n1, trn-01*; * is every node"),
+        ("modules", "Modules", "MODULE_12* …; empty: all"),
         ("source", "Pull from", "s3://bucket/prefix, or a folder"),
         ("root", "Cache", "empty: the one in force on each node"),
     )
     action = dcc.Dropdown(names, next(iter(names)), id="fleet-ask-action", clearable=False, className="run-picker")
     form = [
-        html.Div([html.Label("Action", htmlFor="fleet-ask-action"), action]),
+        html.Div([html.Label("Action", htmlFor="fleet-ask-action"), action], className="twice"),
         *(
             html.Div(
                 [

@@ -75,6 +75,22 @@ def trouble_text(node: NodeRow) -> str:
     return " · ".join(troubles)
 
 
+def node_facts(node: NodeRow) -> tuple[tuple[str, str], ...]:
+    """(name, text): what a node's page says of it, besides its attributes."""
+    step = count_text(node.step) + (f", {duration_text(node.step_seconds)} each" if node.step_seconds else "")
+    return (
+        ("state", f"{node.state}{f', {node.phase}' if node.phase else ''}"),
+        ("job", jobs_text(node)),
+        ("step", step),
+        ("graphs left", count_text(node.graphs_left)),
+        ("longest wait", duration_text(node.worst_wait)),
+        ("heard from", f"{duration_text(node.silent_seconds)} ago"),
+        ("clock", UNKNOWN if node.clock_offset is None else f"off by {duration_text(node.clock_offset)}"),
+        ("agent", f"{node.version} {node.address}".strip()),
+        ("trouble", trouble_text(node) or "none"),
+    )
+
+
 def jobs_text(node: NodeRow) -> str:
     """The job that a node is shown with, and others that it works for now."""
     return ", ".join((node.job, *node.other_jobs))

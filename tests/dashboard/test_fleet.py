@@ -192,6 +192,36 @@ def test_the_page_has_a_value_for_every_slot_also_without_a_fleet_or_a_node(serv
     assert set(fleet_page.render(with_node, DARK)) == wanted
 
 
+def test_the_page_names_the_job_of_its_charts_and_leads_to_the_others(postgres_url: str, tmp_path: Path) -> None:
+    fill(postgres_url)
+    with (
+        serving(StillFeed(), tmp_path, store=postgres_url) as served,
+        closing(DashboardFleet(served.feeds.settings)) as fleet,
+    ):
+        every = fleet_page.render(fleet_page.answer_of(fleet, {"metric": "memory"}), DARK)
+        assert all("Job 4711, bert." in str(every[part]) for part in ("fleet-steps-note", "fleet-phases-note"))
+        assert "href='fleet?metric=memory&job=4700'" in str(every["fleet-jobs"])
+        assert "href='fleet?metric=memory&node=n1'" in str(every["fleet-top"])
+        assert "show all jobs" not in str(every["fleet-summary"])
+        one = fleet_page.render(fleet_page.answer_of(fleet, {"metric": "memory", "job": "4711", "node": "n1"}), DARK)
+        assert "href='fleet?metric=memory&job=4711'" in str(one["fleet-jobs"]), "without the node: it may be another's"
+        assert "job 4711, bert only" in str(one["fleet-summary"])
+        assert "href='fleet?metric=memory&node=n1'" in str(one["fleet-summary"]), "the way to all jobs"
+        assert "href='fleet?metric=memory&job=4711'" in str(one["fleet-node"]), "the node can be closed"
+
+
+@pytest.mark.parametrize(("ranks", "above"), [(1, "the median step"), (4, "the other ranks at the same step")])
+def test_the_note_on_step_times_says_what_stands_out_from_what(ranks: int, above: str) -> None:
+    def noted(last: float) -> str:
+        times = [{**dict.fromkeys(range(1, 20), 1.0), 20: last if rank == 0 else 1.0} for rank in range(ranks)]
+        series = [RankSeries(node="n1", rank=rank, ranks=1, seconds=one) for rank, one in enumerate(times)]
+        return str(fleet_page._steps_note(step_map(series, STEP_ROWS, STEP_COLUMNS), None))
+
+    assert f"▲ is far above {above}: 1 step." in noted(9.0)
+    assert "None stands out." in noted(1.0)
+    assert "▲" not in noted(1.0)
+
+
 def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong() -> None:
     shown = page(
         [reported(f"n{number}", step_seconds=9.0 if number == 2 else 1.0) for number in range(5)], silent=["n4"]
@@ -245,7 +275,9 @@ def test_phases_are_bars_by_node_with_a_pattern_beside_the_color() -> None:
     by_name = {trace["name"]: trace for trace in figure["data"]}
     assert by_name["waiting"]["y"] == ["n2"]
     assert by_name["waiting"]["marker"]["pattern"]["shape"] == "/"
-    assert by_name["training"]["base"] == [100, 100]
+    assert by_name["training"]["base"] == pytest.approx([100 / 60, 100 / 60], abs=1e-3)
+    assert by_name["training"]["customdata"] == ["13 m 20 s", "13 m 20 s"]
+    assert figure["layout"]["xaxis"]["ticksuffix"] == " min"
 
 
 def test_the_api_has_steps_phases_and_the_log_lines_of_a_node(
