@@ -74,7 +74,9 @@ FAMILIES = (
         (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM",
          b"\\_NC", b"\\_NEFF", b" Overall ", b"Per NEFF", b"Usage Total", b"KMGR:", b"[ENC:", b"[HAL:", b"[NEFF:",
          b" ENC:", b" HAL:", b" NEFF:",
-         b"No more pages"),
+         b"No more pages", b"ore(s) not available", b" ms) on Neuron Device", b"collectives status",
+         b"in an abort state", b"Uncorrectable ", b"scatter/gather", b"operator code", b"Neuron Driver version",
+         b"Failure: NRT_", b"physical core for", b"execute model: ", b"NRT Execution error"),
         (RUNTIME, PLAIN),
     ),
     FamilyRow(
@@ -94,8 +96,8 @@ FAMILIES = (
     FamilyRow(
         Problems,
         (b"Traceback", b"ERROR", b"WARN", b"Warning: ", b"rror: ", b"xception: ", b"CRITICAL", b"FATAL", b" E ", b" W ",
-         b" F ", b"torch/distributed", b"(exitcode", b"Root Cause", b"died with", b"Failures:",
-         b"FAILED"),
+         b" F ", b"torch/distributed", b".go:", b"level=e", b"level=f", b"level=p", b"level=w", b'level="e',
+         b'level="f', b'level="w', b"(exitcode", b"Root Cause", b"died with", b"Failures:", b"FAILED"),
         (PLAIN, WRAPPER, XLA),
         counted=False,
     ),

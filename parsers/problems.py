@@ -10,7 +10,7 @@ import re
 from neuron_top.events import AnyEvent, ErrorRaised, WorkerDied
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers import json_lines
+from neuron_top.parsers import json_lines, logfmt
 from neuron_top.parsers.base import PLAIN, WRAPPER, XLA, Record, clip, common, marked
 
 NAME = "problems"
@@ -42,6 +42,7 @@ _LEVEL = late_pattern(
     r"\[?(?P<level>ERROR|WARNING|WARN|CRITICAL|FATAL)(?=[\s:\]-])[\]:\s-]{0,10}(?P<text>.*)"
 )
 _GLOG = late_pattern(r"(?P<level>[WEF])\d{4} \d\d:\d\d:\d\d\.\d{3,9}\s+\d{1,10} (?P<text>\S{1,300}:\d{1,6}\] ?.*)")
+_LOGFMT = "level="
 _PYTHON_WARNING = late_pattern(r":\d{1,7}: (\w{0,60}Warning: .*)")
 _BARE_ERROR = late_pattern(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception)): (.*)")
 
@@ -161,6 +162,9 @@ def _marked(record: Record) -> list[AnyEvent] | None:
     found = _GLOG.match(text.lstrip()) or _LEVEL.match(text)
     if found:
         return [marked(record, LogLevel.named(found["level"]), found["text"])]
+    line = logfmt.read(text) if _LOGFMT in text else None
+    if line is not None and line.words and LogLevel.named(line.level).is_marked:
+        return [marked(record, LogLevel.named(line.level), line.words)]
     if record.level.is_marked:
         return [marked(record, record.level, text)]
     found = _PYTHON_WARNING.search(text)

@@ -36,6 +36,19 @@ _HEADLESS = late_pattern(
 """The standard header without its stamp: documents, issues and filters leave it out."""
 _HARDWARE = late_pattern(r"NEURON_HW_ERR=(\w{1,60})(.{0,500})")
 _MEMPOOL = late_pattern(r"neuron:mc_alloc: device mempool \[(\d{1,4}):(\d{1,4})\] .{1,300}")
+_WORDS = late_pattern(
+    r"(?:\[(?:ND|MLA) ?\d{1,4}\]\[NC ?\d{1,4}\] )?(?:(?P<mild>\(NON-FATAL, Ignoring\) )|\(FATAL-RT-UNDEFINED-STATE\) )?"
+    r"(?:(?:(?:Virtual|Logical) )?Neuron ?Core\(s\) not available - Requested:"
+    r"|(?:execution|inference) timeout \(\d{1,12} ms\) on Neuron Device\b"
+    r"|missing collectives status on Neuron Device\b|DMA [TR]X engine \d{1,4} is in an abort state\b"
+    r"|Uncorrectable \w{1,10} memory error is detected\b|failed to run scatter/gather \(indirect memory copy\)"
+    r"|Unsupported hardware operator code \d|Unable to determine Neuron Driver version\b"
+    r"|This runtime requires Neuron Driver version\b|Failure: NRT_[A-Z_]{2,60} in nrt_\w{1,60}\(\)"
+    r"|Unable to find a physical core for logical core \d|Failed to execute model: \d"
+    r"|NRT Execution error occurred on Neuron\b)"
+)
+"""How errors of the runtime begin that programs print without any header: in an exception's or a logger's words, in
+excerpts, and where frameworks pass them on."""
 _ADVICE = late_pattern(
     r"(?P<scratchpad_page>(?:\b[Ww]e )?(?:strongly )?recommend\w* .{0,60}?[Ss]cratch-?pad page size)"
     r"|(?P<scratchpad_overflow>[Aa]dditional (?:device )?memory (?:is |was |has been )?(?:being )?consumed)"
@@ -203,6 +216,11 @@ class RuntimeLines:
         if _MEMPOOL.search(text):
             record.level = LogLevel.ERROR
             return [_logged(record, "KERNEL", "mc_alloc", None)]
+        bare_words = _WORDS.match(text)
+        if bare_words:
+            record.level = LogLevel.WARNING if bare_words["mild"] else LogLevel.ERROR
+            event = _logged(record, "NRT", "", None)
+            return [event, *self._memory(record, (None, None))]
         if "|" in text and memory_tables.is_row(text):
             return self._headless(record, Exhaustion(record, None))
         if "Per NEFF memory usage breakdown for [" in text or "Current Usage Total:" in text:

@@ -10,8 +10,9 @@ known too.
   neurontop diagnose --json *.log | jq 'map_values(.causes[0].text)'
 
 What a compiler or a device reports counts before what frameworks and launchers make of it, and an error that the job
-overcame is no failure. If the log does not state the reason, the answer says so, with the nearest line and where to
-look for more.
+overcame is no failure; nor is a wait for another process's compile in which a log ends: the answer names the entry,
+since when, and the commands that show who holds its lock and free it. If the log does not state the reason, the answer
+says so, with the nearest line and where to look for more.
 
 exit status: 0 nothing failed, or what failed was overcome · 1 failed · 2 a file cannot be read, is empty or no text ·
 3 recording not found
@@ -32,6 +33,8 @@ from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_find
 _WIDTH = 118
 _LONGEST = 400
 """Characters of a line that are shown; --json has all."""
+_LONGEST_STEP = 1500
+"""The same of what to do next, whose commands may name the folder of a cache twice."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +65,7 @@ def _text(name: str, view: DiagnosisView) -> str:
     if view.text:
         certainty = f" · {view.certainty}" if view.certainty else ""
         parts.append(f"{view.where}{certainty}\n{_wrapped(view.text)}")
+    if view.lines:
         width = max(len(count_text(line.line)) for line in view.lines)
         room = _WIDTH + 2 - len(f"> {width * ' '}  ")
         parts.append(
@@ -71,14 +75,14 @@ def _text(name: str, view: DiagnosisView) -> str:
             )
         )
     if view.next_step:
-        parts.append(f"next\n{_wrapped(view.next_step)}")
+        parts.append(f"next\n{_wrapped(view.next_step, _LONGEST_STEP)}")
     if view.others:
         others = (f"  {other}" for other in other_findings(view, _WIDTH))
         parts.append("\n".join(("also seen", *others)))
     return "\n\n".join(parts)
 
 
-def _wrapped(text: str) -> str:
+def _wrapped(text: str, longest: int = _LONGEST) -> str:
     return textwrap.fill(
-        shortened(text, _LONGEST), _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        shortened(text, longest), _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
     )

@@ -19,6 +19,6 @@
 from __future__ import annotations
 
 # Only the result: every screen shows one, and `diagnoser`, which makes it, takes a quarter of a second to import.
-from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, Evidence, JobEnd, Unreadable
+from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, Evidence, JobEnd, LastWait, Unreadable
 
-__all__ = ["Cause", "CauseClass", "Confidence", "Diagnosis", "Evidence", "JobEnd", "Unreadable"]
+__all__ = ["Cause", "CauseClass", "Confidence", "Diagnosis", "Evidence", "JobEnd", "LastWait", "Unreadable"]

@@ -21,6 +21,8 @@ DISK_FAILED = "a disk, a file system or the machine"
 """Stands for a row: a failure of one of these, reported by the kernel."""
 TORN_TRACEBACK = "a traceback that is cut off"
 """Stands for a row: the log ends before the exception."""
+LAST_LINE = "a program's last words"
+"""Stands for a row: nothing failed, but the log's last line says why a program would end."""
 
 
 class Remark(Enum):

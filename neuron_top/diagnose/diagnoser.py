@@ -12,8 +12,10 @@ import ahocorasick_rs
 
 from neuron_top.diagnose import (
     condor_jobs,
+    done_without,
     ending,
     general,
+    last_line,
     ranking,
     recognizers,
     recovery,
@@ -41,6 +43,7 @@ _FAILURES = tuple(
             *recognizers.WORDS,
             *general.WORDS,
             *recovery.WORDS,
+            *done_without.WORDS,
             *suspects.WORDS,
             *task_report.WORDS,
             *condor_jobs.WORDS,
@@ -123,7 +126,7 @@ class Diagnoser:
 
     def diagnosis(self, exit_code: int | None = None) -> CodedDiagnosis:
         """The diagnosis of the log after `flush`; `exit_code` where the job's own is known."""
-        return self._diagnosis(self._failures.findings, exit_code, is_torn=self._is_torn())
+        return self._diagnosis(self._failures.findings, exit_code, is_whole=True)
 
     def so_far(self, exit_code: int | None = None) -> CodedDiagnosis:
         """The diagnosis of a log that is still being written, as if it ended after its last whole line.
@@ -138,12 +141,17 @@ class Diagnoser:
             return shorter.so_far(exit_code)
         return self._diagnosis(self._failures.so_far(), exit_code)
 
-    def _diagnosis(self, findings: Findings, exit_code: int | None, *, is_torn: bool = False) -> CodedDiagnosis:
+    def _diagnosis(self, findings: Findings, exit_code: int | None, *, is_whole: bool = False) -> CodedDiagnosis:
         place = self._place
         whole = place.tail[-ending.TAIL_BYTES :]
-        if len(whole) < place.offset:  # cut off in front: perhaps in the middle of a line
+        if whole.count(b"\n") < place.lines:  # cut off in front: perhaps in the middle of a line
             whole = whole[whole.find(b"\n") + 1 :]
-        end = ending.read(whole, place.lines - whole.count(b"\n") + 1, place.offset - len(whole))
+        begins = place.offset - len(whole)
+        end = ending.read(whole, place.lines - whole.count(b"\n") + 1, begins)
+        ends_in_reason = False
+        if is_whole and end.last is not None:
+            raw = whole[end.last.offset - begins :].partition(b"\n")[0]
+            ends_in_reason = last_line.states_reason(raw, end.last, place.indent or 0)
         return ranking.diagnosis(
             findings.all,
             place.progress,
@@ -152,7 +160,8 @@ class Diagnoser:
             self.source,
             exit_code,
             in_traceback=self._failures.tracebacks.in_frames,
-            is_torn=is_torn,
+            is_torn=is_whole and self._is_torn(),
+            ends_in_reason=ends_in_reason,
             recommends_pages=self._recommends_pages,
         )
 

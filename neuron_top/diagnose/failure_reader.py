@@ -13,6 +13,7 @@ import msgspec
 from neuron_top.diagnose import exceptions, general, messages, no_failures, reasons_below, recognizers, task_report
 from neuron_top.diagnose.advice import NCCL_WARNED
 from neuron_top.diagnose.condor_jobs import CondorJobs
+from neuron_top.diagnose.done_without import DoneWithout
 from neuron_top.diagnose.error_stacks import ErrorStacks, heads_stack
 from neuron_top.diagnose.failed_graphs import FailedGraphs
 from neuron_top.diagnose.findings import Finding, Findings, move
@@ -21,6 +22,7 @@ from neuron_top.diagnose.java_causes import JavaCauses
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.log_place import LogPlace
 from neuron_top.diagnose.messages import CompilerMessage
+from neuron_top.diagnose.npm_report import NpmReport, heads_report
 from neuron_top.diagnose.printed_objects import PrintedObjects
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.recovery import DONE_LATER, Recovery
@@ -55,6 +57,7 @@ class FailureReader:
         what became of earlier failures."""
         self._place = place
         self._recovery = Recovery(self.findings, place.steps_made)
+        self._done_without = DoneWithout(self.findings)
         self._report = LauncherReport()
         self._task_report = TaskReport()
         self._headings = Headings()
@@ -63,6 +66,7 @@ class FailureReader:
         self._slurm_steps = SlurmSteps()
         self._objects = PrintedObjects()
         self._stacks = ErrorStacks()
+        self._npm_report = NpmReport()
         self._message: CompilerMessage | None = None
         self._suspects = Suspects()
         self._empty_options = EmptyOptions()
@@ -70,7 +74,9 @@ class FailureReader:
     @property
     def is_open(self) -> bool:
         """Whether the next line may belong to something that has begun."""
-        followers = (self.tracebacks, self._headings, self._objects, self._stacks, self._task_report)
+        followers = (
+            self.tracebacks, self._headings, self._objects, self._stacks, self._npm_report, self._task_report,
+        )  # fmt: skip
         is_open = any(follower.open for follower in followers)
         return is_open or self._message is not None or self._recovery.is_quoting
 
@@ -142,6 +148,7 @@ class FailureReader:
             self._close_message()
             self._message = CompilerMessage(statement, is_cached=False)
             return None
+        self.depends_on_place |= self._done_without.read(statement)
         is_overcome = self._recovery.read(statement)
         self.depends_on_place |= self._recovery.depends_on_place
         if "Job " in statement.text:
@@ -163,9 +170,10 @@ class FailureReader:
 
     def _is_announced(self, statement: Statement) -> bool:
         """Whether a line belongs to an object or a stack of errors that an error above has announced."""
-        is_part, moved = self._stacks.read(statement)
-        if not is_part:
-            is_part, moved = self._objects.read(statement)
+        for follower in (self._stacks, self._npm_report, self._objects):
+            is_part, moved = follower.read(statement)
+            if is_part:
+                break
         if moved is not None:
             self._place.keep_around(moved)
         return is_part
@@ -188,7 +196,8 @@ class FailureReader:
         if logged_at in general.FOR_DEVELOPERS:
             return None
         finding = self._add(statement, verdict)
-        if logged_at is LogLevel.WARNING and (finding.goes_on_at or finding.line == statement.line):
+        is_warned_of = logged_at is LogLevel.WARNING and (finding.goes_on_at or finding.line == statement.line)
+        if is_warned_of or (self._done_without.is_beside_service(statement) and not finding.terminal):
             finding.goes_on_at = statement.line + 1
         self._java_causes.read(statement, finding)
         if exceptions.is_relayed(statement):
@@ -204,6 +213,8 @@ class FailureReader:
         """Expect on the next lines what a line only heads."""
         if heads_stack(statement.text):
             self._stacks.expect(finding, statement)
+        elif heads_report(statement.text):
+            self._npm_report.expect(finding, statement)
         elif reasons_below.heads_reason(statement, verdict):
             self._headings.expect(finding, statement)
         elif reasons_below.is_banner(statement.text):

@@ -32,6 +32,8 @@ class Finding(msgspec.Struct):
     last_line: int
     last_steps: int
     last_compiles: int
+    at: float | None = None
+    """The time of the line, by its log's clock."""
     count: int = 0
     ranks: set[int] = msgspec.field(default_factory=set)
     evidence: list[Evidence] = msgspec.field(default_factory=list)
@@ -107,6 +109,7 @@ class Findings:
                 last_line=0,
                 last_steps=0,
                 last_compiles=0,
+                at=statement.at,
             )
             if len(self.all) >= _MOST:
                 self._drop_one()
@@ -136,7 +139,7 @@ class Findings:
 
 def move(finding: Finding, statement: Statement) -> None:
     """Move a finding to this statement."""
-    finding.line, finding.offset = statement.line, statement.offset
+    finding.line, finding.offset, finding.at = statement.line, statement.offset, statement.at
     finding.text, finding.evidence = _shown(statement.text), []
 
 

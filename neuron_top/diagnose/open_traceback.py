@@ -65,6 +65,10 @@ class OpenTraceback:
         """Each of its lines has the same mild level, that of a program which passes on another one's output."""
         self.raised_in = RaisedIn.PROGRAM
         """Whose code the last frame is in."""
+        self.raised_at = ""
+        """The last frame: file, line and function."""
+        self.handled_at = ""
+        """The last frame of the exception that was being handled."""
         self.caused_by: Finding | None = None
         """The exception before this one in a chain; one that only quotes it explains no more."""
         self.chain: list[Finding] = []

@@ -17,7 +17,8 @@ exception of a rank that did not wait itself.
 **Consequences** (`Weight.CASCADE`: engine died, worker exited, exit status of a wrapper, closed connections, quotations
 of a failure that is retried) are no causes if anything else states one. Otherwise the first is named, with low
 confidence; last of all what a launcher prints at every end: that it stops its workers, and an exit code above the
-job's last lines. For a log that ends inside a traceback, the last line is named.
+job's last lines. For a log that ends inside a traceback, or in which nothing failed but the last line says why a
+program would end, that line is named.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ from __future__ import annotations
 import functools
 import signal
 
-from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
+import msgspec
+
+from neuron_top.diagnose.advice import LAST_LINE, TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.exceptions import reads_as_exception
 from neuron_top.diagnose.findings import Finding, JobProgress
+from neuron_top.diagnose.last_wait import last_wait
 from neuron_top.diagnose.recognizers import (
     BY_SCHEDULER,
     ENDED_BELOW,
@@ -83,9 +87,11 @@ def diagnosis(
     *,
     in_traceback: bool = False,
     is_torn: bool = False,
+    ends_in_reason: bool = False,
     recommends_pages: bool = False,
 ) -> CodedDiagnosis:
-    """The diagnosis of a log that was read to its end, or so far; `is_torn`: it ends inside a traceback."""
+    """The diagnosis of a log that was read to its end, or so far; `is_torn`: it ends inside a traceback;
+    `ends_in_reason`: its last line says why a program would end."""
     progress, end = _until_told(findings, progress, end)
     succeeded = exit_code == 0 or end.success_line is not None
     is_stopped = exit_code in _STOPPED
@@ -102,12 +108,13 @@ def diagnosis(
         went_on = [finding for finding in real if finding.goes_on_at and not finding.recovered]
         open_failures += [finding for finding in went_on if finding not in open_failures]
     is_torn = is_torn and not open_failures and exit_code is None
-    failed = bool(open_failures) or is_torn or (exit_code not in (None, 0))
+    ends_in_reason = ends_in_reason and not (open_failures or is_torn or succeeded) and exit_code is None
+    failed = bool(open_failures) or is_torn or ends_in_reason or (exit_code not in (None, 0))
     overcome = [finding for finding in real if finding.weight < Weight.CASCADE and finding.verdict.doubt is Doubt.NONE]
     causes = _ordered(open_failures if failed else overcome)
     causes = _with_wait_first(_with_scheduler_first(causes), open_failures)
     if failed and not causes:
-        causes = _torn(end) if is_torn else _by_exit_code(exit_code, end)
+        causes = _torn(end) if is_torn else _last_words(end) if ends_in_reason else _by_exit_code(exit_code, end)
     causes = causes[:MOST_CAUSES]
     answer = Diagnosis(
         failed=failed,
@@ -115,6 +122,9 @@ def diagnosis(
         job_ended=_job_end(open_failures, end, exit_code, succeeded=succeeded, in_traceback=in_traceback),
         causes=tuple(_cause(finding, source) for finding in causes),
     )
+    if not failed and answer.job_ended is JobEnd.UNKNOWN:
+        wait = last_wait(findings, progress, end, lines, source)
+        answer = answer if wait is None else msgspec.structs.replace(answer, last_wait=wait)
     return CodedDiagnosis(answer, tuple(_advice(finding, recommends_pages=recommends_pages) for finding in causes))
 
 
@@ -306,6 +316,13 @@ def _torn(end: End) -> list[Finding]:
     whose = CauseClass.COMPILE_ERROR if COMPILERS_FRAME.search(end.last.text) else CauseClass.SCRIPT_ERROR
     verdict = CauseVerdict(whose, Weight.DEATH, TORN_TRACEBACK, Confidence.LOW, ReasonGiven.MISSING)
     return [_at_last_line(end.last, verdict)]
+
+
+def _last_words(end: End) -> list[Finding]:
+    """The last line, as why a program ended of which nothing else failed."""
+    if end.last is None:
+        return []
+    return [_at_last_line(end.last, CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.DEATH, LAST_LINE, Confidence.LOW))]
 
 
 def _at_last_line(last: LastLine, verdict: CauseVerdict) -> Finding:

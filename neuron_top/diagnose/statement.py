@@ -49,6 +49,8 @@ class Statement(msgspec.Struct):
     function: str = ""
     """For the runtime, component and function; for NCCL, its name."""
 
+    at: float | None = None
+    """The time of a wrapper's header."""
     host: str = ""
     """What a launcher puts in front of the lines of one machine or task."""
 

@@ -139,6 +139,7 @@ def _statement(record: base.Record, line: int, offset: int) -> Statement:
         repeats=repeats,
         indent=len(text) - len(text.lstrip()),
         level=record.level,
+        at=record.at,
     )
     if record.shape is base.WRAPPER:
         statement.speaker = Speaker.WRAPPER

@@ -3,7 +3,8 @@
 A log may begin inside a traceback: then the first frame stands in for the heading, but does not prove a traceback.
 
 Python prints the innermost cause first; a chain goes on after "During handling of …" or "The above exception …". So
-the first exception of a chain is the cause, unless it only means that a lookup found nothing (`is_probe`).
+the first exception of a chain is the cause, unless it only means that a lookup found nothing (`is_probe`), or the next
+one was raised by the same line of code: then something was tried again, and the last attempt counts.
 """
 
 from __future__ import annotations
@@ -282,6 +283,7 @@ class Tracebacks:
             state = self._begin(key, statement)
             if before is not None:
                 state.caused_by, state.handled = before.caused_by, before.handled
+                state.handled_at = before.handled_at
                 state.chain, state.is_linked = before.chain, before.is_linked
         elif state.announced is not None and statement.line - state.announced.last_line > _LINES_TO_ANNOUNCED:
             state.announced = None
@@ -335,7 +337,7 @@ class Tracebacks:
             state.names_source = statement.text.startswith("File ")
             if state.names_source:
                 state.frames += 1
-                state.raised_in = _whose(statement.text)
+                state.raised_in, state.raised_at = _whose(statement.text), statement.text
                 state.ignored = state.ignored or (state.frames == 1 and statement.text.endswith(_DESTRUCTOR))
             found = exceptions.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
@@ -380,6 +382,7 @@ class Tracebacks:
         state.is_linked = True
         state.caused_by = state.previous
         state.handled = state.latest if link["handling"] else None
+        state.handled_at = state.raised_at if link["handling"] else ""
         if link["handling"] and state.previous is not None and state.previous_is_probe:
             state.previous.demoted = True
         return TracebackPart.INSIDE, None
@@ -451,5 +454,7 @@ class Tracebacks:
         if state.previous is None:
             state.previous, state.previous_is_probe = finding, is_probe
         handled, state.handled, state.latest = state.handled, None, finding
+        if handled is not None and handled is not finding and state.handled_at == state.raised_at != "":
+            handled.demoted = True  # the same line of code raised both: this is the next attempt, and ended it
         if handled is not None and finding.text == _INTERRUPTED and not _POLLS.match(handled.text):
             handled.before_interrupt = True

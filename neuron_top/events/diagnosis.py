@@ -83,6 +83,30 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True, rename={"cause_clas
     from the status. Left out of JSON if true."""
 
 
+class LastWait(msgspec.Struct, frozen=True):
+    """The wait for another process's compile in which a log ends."""
+
+    line: int
+    """Of the last line that reports the wait, counted from 1."""
+    offset: int
+    """Where that line begins, in bytes of its log."""
+    source: str
+    """The log that it is in, as events name it."""
+    text: str
+    """The line without prefixes, header and colors."""
+    root: str
+    """The cache's folder; "" where the line does not name it."""
+    module: str
+    """The entry whose lock is waited for; "" where the line does not name it."""
+    minutes: float
+    """How long the process had waited by then."""
+    since: float | None
+    """When it began to wait, in seconds since the epoch by the log's own clock; None for a line without a time."""
+    is_own: bool
+    """The compile of this graph began in the same log."""
+    advice: str
+
+
 class Diagnosis(msgspec.Struct, frozen=True):
     """What went wrong, by one log; encoded as it is, this is the JSON of `neurontop diagnose`."""
 
@@ -95,6 +119,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
     """Root cause first; what followed from it is left out."""
     unreadable: Unreadable | msgspec.UnsetType = msgspec.UNSET
     """Set, and in JSON, only for a log file that is empty or not text."""
+    last_wait: LastWait | msgspec.UnsetType = msgspec.UNSET
+    """Set, and in JSON, only where nothing failed and the log ends in a wait for another process's compile."""
     interrupted_by: str | msgspec.UnsetType = msgspec.UNSET
     """Name of the signal that a person stopped the job with; set, and in JSON, only where nothing else is its cause."""
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from neuron_top.events import AnyEvent, JobDiagnosed
 from neuron_top.events.diagnosis import Diagnosis
 
@@ -47,7 +49,9 @@ class LogDiagnosis:
         if self._diagnoser is None or not self._is_new:
             return []
         self._asked_at, self._is_new = self._clock(), False
-        return self._changed(self._diagnoser.so_far(), at_once=at_once)
+        so_far = self._diagnoser.so_far()
+        # A wait that goes on is reported each minute: its own events tell of it.
+        return self._changed(msgspec.structs.replace(so_far, last_wait=msgspec.UNSET), at_once=at_once)
 
     def end(self, rest: bytes, exit_code: int | None = None) -> list[AnyEvent]:
         """The final diagnosis, after these last bytes. If more bytes come after all, they are read too."""

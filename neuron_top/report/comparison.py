@@ -8,7 +8,8 @@ from neuron_top.report.charts import Chart
 from neuron_top.report.columns import seconds_text
 from neuron_top.report.html import chart_section, listing, page, table_section, text
 from neuron_top.report.markdown import cell, rows
-from neuron_top.report.svg import Axis, BarShape, Point, lanes, lines
+from neuron_top.report.memory_bars import memory_bars, memory_legend, with_hatching
+from neuron_top.report.svg import Axis, Point, lanes, lines
 from neuron_top.report.table import ReportColumn, ReportTable
 from neuron_top.units import bytes_text, number_text, signed_percent_text
 from neuron_top.views.compare import TOTAL, CacheComparison, Comparison, Curves, MemoryPair, Pair
@@ -16,7 +17,6 @@ from neuron_top.views.metric import Unit, value_text
 from neuron_top.views.report_time import ReportStep
 
 _MIB = 1024.0**2
-KIND_CLASSES = ("done", "train", "wait", "failed", "interrupted", "running")
 MOST_ROWS = 200
 
 METRICS = (
@@ -62,14 +62,16 @@ def markdown(view: Comparison | CacheComparison) -> str:
     parts = [f"# A: {cell(view.a)} · B: {cell(view.b)}", "\n".join(f"- {cell(line)}" for line in view.answer)]
     for table in tables(view):
         body = [[column.text(row) for column in table.columns] for row in table.rows]
-        parts.append(f"## {table.heading}\n\n" + rows([column.title for column in table.columns], body))
+        note = f"{table.note}\n\n" if table.note else ""
+        parts.append(f"## {table.heading}\n\n{note}" + rows([column.title for column in table.columns], body))
     return "\n\n".join(parts) + "\n"
 
 
 def tables(view: Comparison | CacheComparison) -> list[ReportTable]:
     """Environment first: it most often explains the rest."""
     runs = view if isinstance(view, Comparison) else None
-    note = f"{view.only_a} only in A, {view.only_b} only in B"
+    note, left = f"{view.only_a} only in A, {view.only_b} only in B", len(view.graphs) - MOST_ROWS
+    note += f"; {left:,} more are not listed, the JSON form has them all" if left > 0 else ""
     found = [
         ReportTable("What differs in the environment", ENVIRONMENT, runs.environment if runs is not None else ()),
         ReportTable("Metrics", METRICS, view.metrics),
@@ -101,19 +103,10 @@ def _memory(view: Comparison) -> list[Chart]:
     if not top:
         return []
     axis = Axis(0.0, top / _MIB, clock=False)
-    stacked = [("A", _stack(kinds, [_a(kind) for kind in kinds])), ("B", _stack(kinds, [_b(kind) for kind in kinds]))]
-    legend = tuple((KIND_CLASSES[index % 6], one.kind.replace("_", " ")) for index, one in enumerate(kinds))
+    stacked = [(name, memory_bars((one.kind, side(one)) for one in kinds)) for name, side in (("A", _a), ("B", _b))]
+    drawn = with_hatching(lanes(axis, stacked, height=34.0))
     note = f"mean of {view.cores[0]} and {view.cores[1]} cores; {' '.join(view.answer[:2])}"
-    return [Chart("Peak memory per core by category, MiB", lanes(axis, stacked, height=34.0), legend, note)]
-
-
-def _stack(kinds: Sequence[MemoryPair], sizes: Sequence[float | None]) -> list[BarShape]:
-    bars, reach = [], 0.0
-    for index, (one, size) in enumerate(zip(kinds, sizes, strict=True)):
-        end = reach + (size or 0.0) / _MIB
-        bars.append(BarShape(reach, end, KIND_CLASSES[index % 6], f"{one.kind.replace('_', ' ')}: {bytes_text(size)}"))
-        reach = end
-    return bars
+    return [Chart("Peak memory per core by category, MiB", drawn, memory_legend(one.kind for one in kinds), note)]
 
 
 def _a(one: MemoryPair) -> float | None:

@@ -6,10 +6,10 @@ from html import escape
 
 from neuron_top.report.charts import Chart
 from neuron_top.report.columns import seconds_text
-from neuron_top.report.comparison import KIND_CLASSES
 from neuron_top.report.html import chart_section, listing, page, table_section, text
 from neuron_top.report.markdown import cell, rows
-from neuron_top.report.svg import LEFT, WIDTH, Axis, BarShape, lanes
+from neuron_top.report.memory_bars import memory_bars, memory_legend, with_hatching
+from neuron_top.report.svg import LEFT, WIDTH, Axis, lanes
 from neuron_top.report.table import ReportColumn, ReportTable
 from neuron_top.units import bytes_text, count_text, number_text, signed_percent_text
 from neuron_top.views.compare import TOTAL
@@ -69,15 +69,14 @@ def chart(view: MultiComparison) -> Chart | None:
     if not top:
         return None
     axis = Axis(0.0, top * _ROOM, clock=False)
-    drawn = lanes(axis, [(row.title, _stack(row, kinds)) for row in view.rows], height=_HEIGHT)
+    stacked = [(row.title, memory_bars(zip(kinds, _sizes(row, kinds), strict=True))) for row in view.rows]
+    drawn = lanes(axis, stacked, height=_HEIGHT)
     words = "".join(_words(row, axis, index, sum(_sizes(row, kinds)) / _MIB) for index, row in enumerate(view.rows))
-    legend = tuple((KIND_CLASSES[index % 6], kind.replace("_", " ")) for index, kind in enumerate(kinds))
     note = "Bars: mean over cores of each kind's peak; kinds need not have peaked at one moment. " + " ".join(
         view.answer
     )
-    return Chart(
-        "Memory per core by kind, MiB, and throughput", drawn.replace("</svg>", f"{words}</svg>"), legend, note
-    )
+    picture = with_hatching(drawn.replace("</svg>", f"{words}</svg>"))
+    return Chart("Memory per core by kind, MiB, and throughput", picture, memory_legend(kinds), note)
 
 
 def _words(row: ComparedRun, axis: Axis, index: int, reach: float) -> str:
@@ -85,15 +84,6 @@ def _words(row: ComparedRun, axis: Axis, index: int, reach: float) -> str:
     summary = f"{bytes_text(row.memory)} · {value_text(row.throughput, row.throughput_unit)}{change}"
     x = min(axis.x(reach) + 8, WIDTH - LEFT)
     return f'<text x="{x:.1f}" y="{index * _HEIGHT + _HEIGHT - 12:g}">{escape(summary)}</text>'
-
-
-def _stack(row: ComparedRun, kinds: list[str]) -> list[BarShape]:
-    bars, reach = [], 0.0
-    for index, (kind, size) in enumerate(zip(kinds, _sizes(row, kinds), strict=True)):
-        end = reach + size / _MIB
-        bars.append(BarShape(reach, end, KIND_CLASSES[index % 6], f"{kind.replace('_', ' ')}: {bytes_text(size)}"))
-        reach = end
-    return bars
 
 
 def _sizes(row: ComparedRun, kinds: list[str]) -> list[float]:

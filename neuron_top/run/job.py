@@ -258,9 +258,11 @@ def combined(diagnoses: Sequence[Diagnosis]) -> Diagnosis:
     relevant = failed or [each for each in diagnoses if each.recovered]
     surest = sorted(relevant, key=lambda each: _CONFIDENCES.index(each.causes[0].confidence) if each.causes else 3)
     ends = {each.job_ended for each in diagnoses}
+    waits = (each.last_wait for each in diagnoses if each.last_wait)
     return Diagnosis(
         failed=bool(failed),
         recovered=not failed and bool(relevant),
         job_ended=next((end for end in (JobEnd.FAILED, JobEnd.FINISHED) if end in ends), JobEnd.UNKNOWN),
         causes=tuple(cause for each in surest for cause in each.causes)[:MOST_CAUSES],
+        last_wait=msgspec.UNSET if failed else next(waits, msgspec.UNSET),
     )

@@ -66,7 +66,9 @@ def recorded_diagnosis(
     output = run_folder(settings, run) / OUTPUT_NAME
     if not run or not output.exists():
         return None
-    return _read(f"log:{output}", portions(str(output), quiet), exit_code).if_interrupted_by(interrupted_by)
+    goes_on = is_recording(run_folder(settings, run))
+    log = portions(str(output), quiet)
+    return _read(f"log:{output}", log, exit_code, goes_on=goes_on).if_interrupted_by(interrupted_by)
 
 
 def _read_file(source: str, log: Iterator[bytes]) -> Diagnosis:
@@ -85,9 +87,12 @@ def _read_file(source: str, log: Iterator[bytes]) -> Diagnosis:
     return diagnosis if reason is None else msgspec.structs.replace(diagnosis, unreadable=reason)
 
 
-def _read(source: str, log: Iterator[bytes], exit_code: int | None = None) -> Diagnosis:
+def _read(source: str, log: Iterator[bytes], exit_code: int | None = None, *, goes_on: bool = False) -> Diagnosis:
+    """The diagnosis of a log; where the job goes on, its last line is not the end of anything."""
     diagnoser = AdvisedDiagnoser(source)
     for data in log:
         diagnoser.feed(data)
+    if goes_on:
+        return diagnoser.so_far(exit_code)
     diagnoser.flush()
     return diagnoser.diagnosis(exit_code)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import msgspec
 
 from neuron_top.diagnose.advice import (
@@ -12,6 +14,7 @@ from neuron_top.diagnose.advice import (
     DISK_FAILED,
     ERROR_LINE,
     FAILED_WITHOUT_MESSAGE,
+    LAST_LINE,
     NCCL_WARNED,
     SOURCE_REFUSED,
     TORN_TRACEBACK,
@@ -19,7 +22,7 @@ from neuron_top.diagnose.advice import (
     CodedDiagnosis,
     Remark,
 )
-from neuron_top.events.diagnosis import CauseClass, Diagnosis
+from neuron_top.events.diagnosis import CauseClass, Diagnosis, LastWait
 
 _READ_COMPILER_LOG = (
     "The log does not state the reason. Read log-neuron-cc.txt in the working directory (or where --logfile points), "
@@ -32,6 +35,8 @@ _RUNTIME_LINES = "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO
 
 OF_ROWS: dict[str, str] = {
     "fallback failed too": "What was tried in its place failed too: the failure before it is the cause",
+    "a server of models goes on without pinned memory": "The server copies to the device more slowly; if it ended, "
+    "another line says why",
     "compiler killed": f"The compiler was killed, most often for host memory. {_HOST_MEMORY}; dmesg shows who killed "
     "it",
     "compiler killed by the kernel": f"The host ran out of memory while it compiled. {_HOST_MEMORY}",
@@ -433,6 +438,8 @@ OF_ROWS: dict[str, str] = {
     "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
     "an exception of C++, told by its library": "The program's C++ threw what the line names and nobody "
     "caught it: look at what it did last, above",
+    "what a program of Boost prints of an exception": "A program in C++ ended with what the line says; the lines "
+    "around it name the program",
     "Python shows where it hangs": "The program did nothing for that long: the stacks below say where each "
     "thread waits",
     "a kernel needs more than a GPU has": "The kernel needs more shared memory or registers than this GPU has: smaller "
@@ -448,6 +455,8 @@ OF_ROWS: dict[str, str] = {
     "those that it is written for, or install a build that is ready",
     FAILED_WITHOUT_MESSAGE: "The log does not state the reason: read log-neuron-cc.txt, or compile again with "
     "--verbose=info",
+    LAST_LINE: "Nothing else in the log failed, and it ends with this line: see whether the job ended there (its exit "
+    "code, sacct, kubectl describe pod), and correct what the line names",
     TORN_TRACEBACK: "The log ends inside a traceback, before the exception that states the reason; this is its last "
     "line. Read the process's own log to its end",
 }
@@ -508,6 +517,12 @@ REMARKS: dict[Remark, str] = {
     "NEURON_SCRATCHPAD_PAGE_SIZE=1024 and NEURON_CC_FLAGS=--hbm-scratchpad-page-size=1024",
 }
 """Remarks that go with the advice."""
+_OF_WAIT = (
+    "neurontop cache show {entry} says who holds the lock. Where no neuronx-cc compiles this graph on any host that "
+    "shares the cache, the lock was left behind: neurontop cache unlock --dry-run {entry} says whether it may go"
+)
+_OF_UNNAMED_WAIT = "neurontop cache unlock --dry-run {entry} lists the locks, who holds them, and which may go"
+_OF_OWN_WAIT = "The compile of this graph began in the same log: see whether its neuronx-cc still runs. "
 
 
 def advice_text(code: CauseAdvice) -> str:
@@ -529,4 +544,14 @@ def worded(found: CodedDiagnosis) -> Diagnosis:
     """A diagnosis whose causes say what to do."""
     causes = zip(found.diagnosis.causes, found.advice, strict=True)
     advised = tuple(msgspec.structs.replace(cause, advice=advice_text(code)) for cause, code in causes)
-    return msgspec.structs.replace(found.diagnosis, causes=advised)
+    wait = found.diagnosis.last_wait or msgspec.UNSET
+    if wait:
+        wait = msgspec.structs.replace(wait, advice=_advice_of_wait(wait))
+    return msgspec.structs.replace(found.diagnosis, causes=advised, last_wait=wait)
+
+
+def _advice_of_wait(wait: LastWait) -> str:
+    """What to do about a wait: commands that can be copied, whatever a log calls its folders."""
+    entry = " ".join(shlex.quote(word) for word in (wait.root, wait.module) if word)
+    advice = (_OF_WAIT if wait.module else _OF_UNNAMED_WAIT).format(entry=entry)
+    return f"{_OF_OWN_WAIT if wait.is_own else ''}{advice}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import msgspec
 
-from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd, Unreadable
+from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd, LastWait, Unreadable
 from neuron_top.escapes import shortened
 from neuron_top.run.severity import Severity
-from neuron_top.units import count_text
+from neuron_top.units import count_text, duration_text
 
 _MOST_OTHERS = 8
 _LONGEST_LINE = 300
@@ -195,6 +197,8 @@ def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisV
     signal = diagnosis.interrupted_by or ""
     if signal and not (diagnosis.causes and diagnosis.causes[0].stated):
         return DiagnosisView(failed=diagnosis.failed, verdict=_interrupted_text(signal))
+    if diagnosis.last_wait and not diagnosis.causes:
+        return _waiting(diagnosis.last_wait, goes_on=goes_on)
     if not diagnosis.causes:
         fine = _GOES_ON if goes_on else f"no failure; {_ENDS[diagnosis.job_ended]}"
         verdict = f"failed; {_UNSTATED}" if diagnosis.failed else fine
@@ -216,6 +220,25 @@ def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisV
         ),
         more=max(0, len(others) - _MOST_OTHERS),
     )
+
+
+def _waiting(wait: LastWait, *, goes_on: bool) -> DiagnosisView:
+    """A log that ends in a wait: for whose compile, since when, and what to do."""
+    entry = wait.module or "a graph"
+    since = "" if wait.since is None else f", since {_clock_of_log(wait.since)} by the log's clock"
+    fine = "no failure so far; the job waits" if goes_on else "no failure; the log ends in a wait"
+    return DiagnosisView(
+        failed=False,
+        verdict=f"{fine} for another process's compile of {entry}",
+        where=f"line {count_text(wait.line)}, waited {duration_text(wait.minutes * 60.0)} by then{since}",
+        text=wait.text,
+        next_step=wait.advice,
+    )
+
+
+def _clock_of_log(seconds: float) -> str:
+    """A log's own date and time: a log without a zone is read as UTC."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _evidence(cause: Cause) -> tuple[EvidenceLine, ...]:

@@ -308,9 +308,11 @@ def _cut_off(view: Overview) -> tuple[str, str]:
     head = view.header
     cause = headline(view.diagnosis, over=True)
     was = " ".join(filter(None, (f"no end seen; it was {_STATES[head.phase]}", _after(head))))
-    next_step = (
-        cause.next_step if cause is not None and view.diagnosis is not None and view.diagnosis.is_wait else _NO_END
-    )
+    next_step = _NO_END
+    if view.diagnosis is not None and view.diagnosis.last_wait:
+        next_step = view.diagnosis.last_wait.advice
+    elif cause is not None and view.diagnosis is not None and view.diagnosis.is_wait:
+        next_step = cause.next_step
     return " · ".join(filter(None, (was, *_done(view), cause.text if cause is not None else ""))), next_step
 
 

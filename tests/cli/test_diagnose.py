@@ -206,3 +206,20 @@ def test_every_command_that_an_advice_names_exists() -> None:
     assert {command for command, _ in named} <= {row.name for row in COMMANDS}
     assert {word for command, word in named if command == "cache"} <= cache_commands
     assert ("cache", "retry") in named
+
+
+def test_a_log_that_ends_in_a_wait_names_the_entry_and_the_commands_and_is_exit_status_0(tmp_path: Path) -> None:
+    line = g3(
+        f"Another process must be compiling /c/neuronxcc-2.99.1.0+abcdef01/{M1}/model.hlo_module.pb, "
+        "been waiting for: 12.0 minutes"
+    )
+    result = neurontop("diagnose", "-", stdin=line)
+    assert result.returncode == 0
+    first, _, where, *_ = result.stdout.splitlines()
+    assert first == f"standard input: no failure; the log ends in a wait for another process's compile of {M1}"
+    assert where.startswith("line 1, waited 12 m 00 s by then, since ")
+    advice = " ".join(result.stdout.split())
+    assert f"neurontop cache show /c {M1}" in advice
+    assert f"neurontop cache unlock --dry-run /c {M1}" in advice
+    document = json.loads(neurontop("diagnose", "--json", "-", stdin=line).stdout)
+    assert (document["failed"], document["last_wait"]["module"]) == (False, M1)

@@ -125,3 +125,16 @@ def test_a_log_that_ends_in_a_wait_for_a_lock_has_not_failed(log: Path, capsys: 
     assert "a lock of the cache was not released in time" in told
     assert "failed" not in told
     assert "says who holds the lock" in told
+
+
+def test_the_next_step_of_a_log_that_ends_in_a_short_wait_is_to_ask_for_the_lock(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = "/c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678901234567890+e30acd3a/model.hlo_module.pb"
+    log.write_text(
+        "2026-03-01 10:09:00.000123:  4242  [INFO]: Another process must be compiling "
+        f"{graph}, been waiting for: 9.0 minutes\n"
+    )
+    assert main(["status", str(log)]) == 0
+    step = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("next: "))
+    assert step.startswith("next: neurontop cache show /c MODULE_12345678901234567890+e30acd3a says who")

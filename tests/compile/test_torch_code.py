@@ -224,6 +224,13 @@ def test_the_kernels_here_are_pytorchs_own() -> None:
     assert torch_kernels.replaced() == ""
 
 
+def test_a_type_that_pytorch_defines_in_c_is_told_from_one_that_a_script_gives_its_name() -> None:
+    assert torch_kernels._is_in_c(type(torch.ops.aten.sin.default._op))
+    assert torch_kernels._is_in_c(torch.Generator)
+    assert not torch_kernels._is_in_c(type("Generator", (), {"__module__": "torch._C"}))
+    assert not torch_kernels._is_in_c(type(foreign))
+
+
 REGISTERED = {
     "a library": """
 library = torch.library.Library("aten", "IMPL")

@@ -36,7 +36,8 @@ def diagnoses() -> list[Diagnosis]:
 
 def without_advice(one: Diagnosis) -> Diagnosis:
     causes = tuple(msgspec.structs.replace(cause, advice="") for cause in one.causes)
-    return msgspec.structs.replace(one, causes=causes)
+    wait = msgspec.structs.replace(one.last_wait, advice="") if one.last_wait else msgspec.UNSET
+    return msgspec.structs.replace(one, causes=causes, last_wait=wait)
 
 
 def reports(case: Case) -> list[Diagnosis]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from neuron_top.events import ErrorRaised, LineMarked
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers.reader import LogReader
 from tests.parsers.logs import only, read
 
@@ -63,3 +66,46 @@ def test_a_traceback_whose_exception_is_not_recognized_is_given_up_after_some_li
     assert reader.spanning
     reader.feed(b"nothing of interest\n" * 500)
     assert not reader.spanning
+
+
+@pytest.mark.parametrize(
+    ("line", "level", "text"),
+    [
+        (
+            "E1024 12:34:56.789012       1 plugin.go:42] could not register: no such socket",
+            LogLevel.ERROR,
+            "plugin.go:42] could not register: no such socket",
+        ),
+        ("W1024 12:34:56.789012 1 server.go:7] device 3 is slow", LogLevel.WARNING, "server.go:7] device 3 is slow"),
+        ("F1024 12:34:56.789012 1 main.go:9] no devices", LogLevel.FATAL, "main.go:9] no devices"),
+        (
+            'time="2026-10-24T12:34:56Z" level=error msg="could not list devices" error="no such file"',
+            LogLevel.ERROR,
+            "could not list devices: no such file",
+        ),
+        ('level=warning msg="a \\"slow\\" device"', LogLevel.WARNING, 'a "slow" device'),
+        ("ts=2026-10-24T12:34:56Z caller=main.go:7 level=fatal err=EOF", LogLevel.FATAL, "EOF"),
+        ('[pod/device-plugin-x/main] time="2026-10-24T12:34:56Z" level=panic msg=gone', LogLevel.CRITICAL, "gone"),
+    ],
+)
+def test_warnings_and_errors_of_the_device_plugin_are_marked(line: str, level: LogLevel, text: str) -> None:
+    assert [(event.level, event.text) for event in only(LineMarked, read(f"{line}\n"))] == [(level, text)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I1024 12:34:56.789012       1 plugin.go:42] registered",
+        'time="2026-10-24T12:34:56Z" level=info msg="error count is 0"',
+        'starting neuron-monitor --log-level=error reason="asked for"',
+        "level=error",
+        "main.go:42 +0x1d",
+    ],
+)
+def test_what_the_device_plugin_prints_besides_is_not_marked(line: str) -> None:
+    assert only(LineMarked, read(f"{line}\n")) == []
+
+
+def test_a_line_in_logfmt_has_its_own_time() -> None:
+    event = only(LineMarked, read('time="2026-10-24T12:34:56Z" level=error msg="no devices"\n'))[0]
+    assert event.at == datetime(2026, 10, 24, 12, 34, 56, tzinfo=UTC).timestamp()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_top.events import CacheHit, DeviceMemoryExhausted, LineMalformed, NeffMemoryReported, RuntimeLogged
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers import memory_tables, runtime_status
 from tests.parsers.logs import FOLDER, M1, g3, only, read
 
@@ -170,3 +171,49 @@ def test_a_report_whose_header_has_no_stamp_keeps_its_breakdown() -> None:
     )
     assert (event.requested, event.device, event.core) == (5242880, 12, 1)
     assert event.rows[0].total == 3 * GIB
+
+
+@pytest.mark.parametrize(
+    ("line", "device", "core", "status"),
+    [
+        ("NeuronCore(s) not available - Requested:nc1-nc1 Available:0", None, None, ""),
+        ("Virtual Neuron Core(s) not available - Requested:2 Available:0, Virtual Core size 1", None, None, ""),
+        ("[rank3]: NeuronCore(s) not available - Requested:1 Available:0", None, None, ""),
+        (
+            "(FATAL-RT-UNDEFINED-STATE) execution timeout (30000 ms) on Neuron Device 2 NC 1, model tea.neff, waiting",
+            2,
+            1,
+            "",
+        ),
+        ("missing collectives status on Neuron Device 2 NC 0, model 0 - suspected hang", 2, 0, ""),
+        ("[MLA 4][NC 1] DMA TX engine 0 is in an abort state", 4, 1, ""),
+        ("Failed to execute model: 10022, error: 1006", None, None, "NRT_EXEC_OOB"),
+        ("Failure: NRT_INVALID in nrt_init()", None, None, "NRT_INVALID"),
+        ("This runtime requires Neuron Driver version 9.1 or newer", None, None, ""),
+        ('NRT Execution error occurred on Neuron for operation=brew; error message="NRT: status_code=1203"',
+         None, None, "NRT_EXEC_HW_ERR_DMA_ABORT"),
+    ],
+)  # fmt: skip
+def test_an_error_of_the_runtime_without_a_header_is_one(
+    line: str, device: int | None, core: int | None, status: str
+) -> None:
+    [event] = only(RuntimeLogged, read(f"{line}\n"))
+    assert (event.level, event.device, event.core, event.status) == (LogLevel.ERROR, device, core, status)
+
+
+def test_a_timeout_that_the_runtime_ignores_is_a_warning() -> None:
+    [event] = only(RuntimeLogged, read("(NON-FATAL, Ignoring) execution timeout (30000 ms) on Neuron Device 0 NC 1\n"))
+    assert (event.level, event.device, event.core) == (LogLevel.WARNING, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RuntimeError: NeuronCore(s) not available - Requested:1 Available:0",
+        '    raise RuntimeError("NeuronCore(s) not available - Requested:1 Available:0")',
+        "see what NeuronCore(s) not available - Requested:1 means",
+        "Uncorrectable errors: 0",
+    ],
+)
+def test_words_of_the_runtime_inside_of_others_are_no_lines_of_it(line: str) -> None:
+    assert only(RuntimeLogged, read(f"{line}\n")) == []

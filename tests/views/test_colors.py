@@ -73,7 +73,7 @@ def test_every_state_of_a_graph_that_is_reported_has_a_color() -> None:
       "waiting": STATES["waiting"].hue, "hit": STATES["hit"].hue}),
     ("report/report.css", ("light", "dark"),
      {"done": STATES["compiled"].hue, "failed": STATES["failed"].hue, "wait": STATES["waiting"].hue,
-      "gone": STATES["interrupted"].hue, "train": STATES["training"].hue}),
+      "gone": STATES["interrupted"].hue, "train": STATES["training"].hue, **{f"hue-{hue}": hue for hue in Hue}}),
 ])  # fmt: skip
 def test_style_sheets_repeat_the_table(sheet: str, order: tuple[str, str], names: dict[str, Hue]) -> None:
     text = (ASSETS / sheet).read_text(encoding="utf-8")

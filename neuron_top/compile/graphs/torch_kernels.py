@@ -27,6 +27,8 @@ _REGISTERED = re.compile(r"registered at (\S+):\d+")
 _SOURCES = re.compile(r"registered at (/.*/)build/aten/src/ATen/RegisterSchema\.cpp:")
 _FOR_SCRIPTS = {"aten": ("library.py", "_library/custom_ops.py"), "prims": ("library.py",)}
 """Files of PyTorch that register kernels for a script, by namespace; PyTorch defines `prims` with the second."""
+_MADE_BY_PYTHON = 1 << 9
+"""Set in `__flags__` of each type that a `class` statement makes (`Py_TPFLAGS_HEAPTYPE` of CPython)."""
 _OF_NAMESPACES = ("name", "_dir")
 """Attributes of a namespace of operators that are none of its operators."""
 
@@ -68,10 +70,10 @@ def _found() -> Iterator[str]:
     for namespace in OWN_NAMESPACES:
         yield from _in_another_ones_place(namespace)
     operators = list(_all_operators())
-    called = [(operator, function) for operator in operators for function in (operator._op, operator._op_dk)]
+    called = [(operator, function) for operator in operators for function in _called(operator)]
     counts = collections.Counter(id(function) for _, function in called)
     for operator, function in called:
-        if type(function) not in _IN_C or counts[id(function)] > 1:  # each operator has its own
+        if not _is_in_c(type(function)) or counts[id(function)] > 1:  # each operator has its own
             yield f"the script replaces what {operator} calls"
     for operator in operators:
         if operator.python_key_table or operator.functorch_table:
@@ -84,6 +86,24 @@ def _found() -> Iterator[str]:
     for name, entry in list(simple_registry.singleton._data.items()):
         if name.partition("::")[0] in OWN_NAMESPACES and not all(map(torch_functions.own, _rules(entry))):
             yield f"the script gives {name} a rule of its own"
+
+
+def _called(operator: OpOverload) -> Iterable[Any]:
+    """The functions through which an operator calls the dispatcher, each once.
+
+    From PyTorch 2.14 on there is a second one, beside a faster one for kernels in Python.
+    """
+    names = ("_op", "_op_dk", "_cpp_dispatch_handle")
+    functions = [function for name in names if (function := getattr(operator, name, None)) is not None]
+    return {id(function): function for function in functions}.values()
+
+
+def _is_in_c(kind: type) -> bool:
+    """Whether a function of this type is in C: of one of Python's own types, or of one that PyTorch defines in C.
+
+    PyTorch 2.14 has such a type for operators whose kernels are in Python, all of `prims` among them.
+    """
+    return kind in _IN_C or (kind.__module__ == "torch._C" and not kind.__flags__ & _MADE_BY_PYTHON)
 
 
 def _in_the_dispatcher() -> Iterator[str]:

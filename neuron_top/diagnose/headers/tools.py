@@ -7,6 +7,7 @@ import re
 from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers import logfmt as parsed_logfmt
 
 _WORKFLOW = late_pattern(r"##\[(?P<level>error|warning|debug|notice)\]")
 """How GitHub Actions and Azure Pipelines mark the lines of a step."""
@@ -21,8 +22,6 @@ _HTSLIB = late_pattern(r"\[(?P<level>[EWMDT])::[\w:.<>~]{1,100}\] ")
 _LIBMAMBA = late_pattern(r"(?P<level>trace|debug|info|warning|error|critical) {1,5}libmamba (?=\S)")
 """The header of mamba's logger."""
 _APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
-_LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
-_FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
 _LOGRUS = late_pattern(r"(?P<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[\d{4,}\] ")
 """The header of the Go logger logrus on a terminal; fields follow the message, after blanks."""
 _LOGRUS_LEVELS = {"ERRO": LogLevel.ERROR, "FATA": LogLevel.FATAL, "PANI": LogLevel.FATAL, "WARN": LogLevel.WARNING}
@@ -72,15 +71,12 @@ def level_alone(statement: Statement) -> bool:
 
 
 def logfmt(statement: Statement) -> bool:
-    found = _LOGFMT.search(statement.text, 0, 400)
-    if found is None:
+    line = parsed_logfmt.read(statement.text)
+    if line is None:
         return False
-    statement.level = LogLevel.named(found["level"])
+    statement.level = LogLevel.named(line.level)
     statement.speaker = Speaker.TOOL
-    fields = [
-        value[1:-1].replace('\\"', '"') if value[:1] == '"' else value for _, value in _FIELD.findall(statement.text)
-    ]
-    statement.text = ": ".join(fields) if fields else _LOGFMT.sub("", statement.text)
+    statement.text = line.words or parsed_logfmt.without_level(statement.text)
     return True
 
 

@@ -232,7 +232,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
             r"|\bERR99999 UNKNOWN appl|\bWEXITSTATUS [1-9]|\bBAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
             r"|\bW&B process to finish\.\.\. \(failed [1-9]"
-            r"|^\(1\) Normal termination \(return value [1-9]|^npm (?:ERR!|error) code ELIFECYCLE"
+            r"|^\(1\) Normal termination \(return value [1-9]|^(?:npm (?:ERR!|error)|\d{1,6} error) code ELIFECYCLE"
             r"|main process exited, code=exited, status=[1-9]|: failed with result '|MPI_ABORT was invoked"
         ),
         Confidence.LOW,

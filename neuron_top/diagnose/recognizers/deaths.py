@@ -17,6 +17,15 @@ DEATHS: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     Recognizer(
+        "what a program of Boost prints of an exception",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("*] = |std::exception::what: "),
+        r"^\[(?:\w{1,80}::){0,8}\w{1,80}\*\] = \S|^std::exception::what: \S{1,200} \S",
+        Confidence.MEDIUM,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "a Fortran program ends",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,

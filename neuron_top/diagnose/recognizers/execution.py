@@ -24,8 +24,18 @@ FALLBACKS: tuple[Recognizer, ...] = (
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),
+    Recognizer(
+        "a server of models goes on without pinned memory",
+        CauseClass.RUNTIME_INIT,
+        Weight.CASCADE,
+        words("failed to allocate pinned system memory"),
+        r"\bfailed to allocate pinned system memory\b",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
 )
-"""A fallback that failed too, which only follows from the first failure, and choices that an autotuner leaves out."""
+"""A fallback that failed too, which only follows from the first failure; choices that an autotuner leaves out; what a
+server goes on without."""
 EXECUTION: tuple[Recognizer, ...] = (
     Recognizer(
         "hardware",

@@ -12,13 +12,13 @@ USAGE: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "do not match the hashes|externally-managed-environment|get lock /var/lib|dpkg was interrupted"
-            "|yum lockfile is held|condaverificationerror|invalidarchiveerror|npm err! code e|npm error code e"
+            "|yum lockfile is held|condaverificationerror|invalidarchiveerror|npm err! code e| error code e"
         ),
         (
             r"^(?:ERROR: )?THESE PACKAGES DO NOT MATCH THE HASHES\b|^externally-managed-environment$"
             r"|^E: (?:Could not get lock /var/lib/|dpkg was interrupted, )"
             r"|^yum lockfile is held by another process|\b(?:CondaVerification|InvalidArchive)Error\b"
-            r"|^npm (?:ERR!|error) code E(?!LIFECYCLE)[A-Z]"
+            r"|^(?:npm (?:ERR!|error)|\d{1,6} error) code E(?!LIFECYCLE)[A-Z]*\d{0,3}\b"
         ),
         Confidence.MEDIUM,
     ),

@@ -17,6 +17,7 @@ from tests.diagnose.cases.headings import HEADINGS
 from tests.diagnose.cases.host_memory import HOST_MEMORY
 from tests.diagnose.cases.interruptions import INTERRUPTIONS
 from tests.diagnose.cases.joined_lines import JOINED_LINES
+from tests.diagnose.cases.last_lines import LAST_LINES
 from tests.diagnose.cases.logged_exceptions import LOGGED_EXCEPTIONS
 from tests.diagnose.cases.mpi import MPI
 from tests.diagnose.cases.network import NETWORK
@@ -55,6 +56,7 @@ CASES = (
     *INTERRUPTIONS,
     *JOINED_LINES,
     *LOGGED_EXCEPTIONS,
+    *LAST_LINES,
     *OVERCOME,
     *NOT_FAILURES,
 )

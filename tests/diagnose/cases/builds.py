@@ -379,4 +379,69 @@ FAILED: Build did NOT complete successfully
 error: failed to solve: executor failed running [/bin/sh -c cd /tea && go build ./...]: exit code: 1
 """,
     ),
+    Case(
+        "npm's debug log of a package that its registry lacks",
+        "tool_error",
+        """
+5 verbose title npm ci
+9 silly fetch manifest kettle-lid@^9.0.0
+10 http fetch GET 404 https://packages.example.com/kettle-lid 812ms (cache skip)
+12 verbose stack HttpErrorGeneral: 404 Not Found - GET https://packages.example.com/kettle-lid - Not found
+13 verbose statusCode 404
+19 error code E404
+>>>20 error 404 Not Found - GET https://packages.example.com/kettle-lid - Not found
+21 error 404
+22 error 404  'kettle-lid@^9.0.0' is not in this registry.
+26 verbose exit 1
+""",
+    ),
+    Case(
+        "what npm may not do, below the call and the path",
+        "tool_error",
+        """
+npm ERR! code EACCES
+npm ERR! syscall mkdir
+npm ERR! path /opt/tea/node_modules/lid
+npm ERR! errno -13
+>>>npm ERR! Error: EACCES: permission denied, mkdir '/opt/tea/node_modules/lid'
+npm ERR!  { [Error: EACCES: permission denied]
+npm ERR!   errno: -13 }
+""",
+    ),
+    Case(
+        "what an old npm refuses, below values of the machine",
+        "tool_error",
+        """
+38 error publish Failed PUT 403
+43 error code E403
+44 error Darwin 99.1.0
+45 error argv "/usr/bin/node" "/usr/bin/npm" "publish" "--tag" "lid"
+46 error node v4.9.9
+47 error npm  v2.99.8
+>>>48 error you may not publish "kettle-lid" as this user : kettle-lid
+50 verbose exit [ 1, true ]
+""",
+    ),
+    Case(
+        "a script of which npm's debug log knows only the name",
+        "script_error",
+        """
+7 verbose lifecycle teapot@1.0.0~build: unsafe-perm in lifecycle true
+20 error code ELIFECYCLE
+21 error errno 2
+>>>22 error teapot@1.0.0 build: `brew --all`
+22 error Exit status 2
+23 error Failed at the teapot@1.0.0 build script.
+""",
+    ),
+    Case(
+        "a debug log of npm in which nothing failed",
+        "",
+        """
+5 verbose title npm run tea
+20 http fetch GET 200 https://packages.example.com/error-code 8ms
+26 verbose exit 0
+27 info ok
+""",
+    ),
 )

@@ -226,4 +226,16 @@ thread panicked while processing panic. aborting.
 error: process didn't exit successfully: `target\\train.exe` (exit code: 0xc0000409, STATUS_STACK_BUFFER_OVERRUN)
 """,
     ),
+    Case(
+        "a tool in C++ that prints what Boost knows of an exception",
+        "tool_error",
+        """
+/build/profiler/Client.cpp(389): Throw in function Endpoint Client::LocalEndpoint() const
+Dynamic exception type: boost::wrapexcept<Common::RuntimeException>
+std::exception::what: RuntimeException
+>>>[Common::tag_message*] = The profiler's endpoint is closed.
+srun: error: n-1: task 3: Exited with exit code 1
+slurmstepd: error: *** JOB 77 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
+""",
+    ),
 )

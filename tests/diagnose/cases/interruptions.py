@@ -93,6 +93,34 @@ slurmstepd: error: *** STEP 77.0 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
         "failed",
     ),
     Case(
+        "a step that somebody cancels, whose program then waits in vain",
+        "interrupted",
+        """
+scheduler - INFO - registered 8 workers
+>>>slurmstepd: error: *** STEP 77.0 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
+scheduler - INFO - stops
+Traceback (most recent call last):
+  File "/opt/env/bin/scheduler", line 10, in <module>
+    sys.exit(main())
+  File "/opt/env/lib/python3.11/site-packages/loops/loop.py", line 52, in run
+    raise TimeoutError("not done after %s seconds" % timeout)
+loops.TimeoutError: not done after None seconds
+""",
+        "failed",
+    ),
+    Case(
+        "a step that Slurm cancels since a task waited in vain",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/opt/env/lib/python3.11/site-packages/loops/loop.py", line 52, in run
+    raise TimeoutError("not done after %s seconds" % timeout)
+>>>loops.TimeoutError: not done after 30 seconds
+slurmstepd: error: *** STEP 77.0 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
+""",
+        "failed",
+    ),
+    Case(
         "a node that no longer answers",
         "interrupted",
         """

@@ -501,4 +501,46 @@ submitit INFO (2026-03-04 04:18:45,913) - Exiting gracefully after preemption/ti
 submitit INFO (2026-03-04 04:21:41,214) - Starting with JobEnvironment(job_id=4711, hostname=tea-n1)
 """,
     ),
+    Case(
+        "a module that a server lacks, and does without",
+        "",
+        """
+2026-05-02T10:00:01.175673Z  INFO serve::engine: loading shard 0
+2026-05-02T10:00:02.679061Z ERROR serve::chat: src/chat.rs:72: Cannot load the chat template: ModuleNotFoundError: No module named 'jinja9'
+2026-05-02T10:00:02.679079Z  WARN serve::chat: src/chat.rs:80: No template found, falling back on plain prompts
+2026-05-02T10:00:02.780106Z  INFO serve::engine: src/engine.rs:66: Accepting requests
+""",
+    ),
+    Case(
+        "a program that goes on without what it could not reach",
+        "",
+        """
+[2026-05-02 10:00:01,100] [ERROR] [store.py:12] could not connect to the object store: Connection refused
+[2026-05-02 10:00:01,101] [INFO] [store.py:40] proceeding without remote checkpoints
+[2026-05-02 10:00:02,000] [INFO] [train.py:90] building the model
+""",
+    ),
+    Case(
+        "a monitor that does not start beside a server that is ready",
+        "",
+        """
+I0502 10:00:57.730653 77 repository.cc:52] successfully loaded 'segmenter' version 3
++-----------+---------+--------+
+| Model     | Version | Status |
++-----------+---------+--------+
+| segmenter | 3       | READY  |
++-----------+---------+--------+
+
+Error: Failed to initialize NVML
+""",
+    ),
+    Case(
+        "an exporter of metrics that fails before and after its server is ready",
+        "",
+        """
+ERROR: the metrics exporter could not bind port 9100
+INFO:     Application startup complete.
+ERROR: telemetry could not be sent to otel.example.com:4317
+""",
+    ),
 )

@@ -512,4 +512,55 @@ INFO:2026-03-04 10:00:00,000:jax._src.xla_bridge:927: Unable to initialize backe
 [CpuDevice(id=0)]
 """,
     ),
+    Case(
+        "a module that a program wants to do without, and another rank that needs it",
+        "missing_dependency",
+        """
+>>>[rank0]: ERROR:job:Cannot load the kernels: ModuleNotFoundError: No module named 'kern9'
+[rank1]: WARNING:job:falling back to plain kernels
+""",
+    ),
+    Case(
+        "a module that a program wants to do without, and cannot",
+        "missing_dependency",
+        """
+>>>ERROR:job:Cannot load the kernels: ModuleNotFoundError: No module named 'kern9'
+WARNING:job:falling back to plain kernels failed
+""",
+    ),
+    Case(
+        "what a program did without is why it ended, where nothing else is",
+        "missing_dependency",
+        """
+>>>2026-05-02T10:00:02.679061Z ERROR serve::chat: src/chat.rs:72: Cannot load the chat template: ModuleNotFoundError: No module named 'jinja9'
+2026-05-02T10:00:02.679079Z  WARN serve::chat: src/chat.rs:80: No template found, falling back on plain prompts
+srun: error: node-7: task 0: Exited with exit code 1
+""",
+    ),
+    Case(
+        "a monitor that does not start where no server is ready",
+        "script_error",
+        """
+waiting until the server is ready
+>>>Error: Failed to initialize NVML
+""",
+    ),
+    Case(
+        "a model that a server loses after it was ready",
+        "script_error",
+        """
+INFO:     Application startup complete.
+>>>ERROR: model segmenter could not be loaded: checksum differs
+""",
+    ),
+    Case(
+        "a model without a configuration, on a server without a GPU",
+        "script_error",
+        """
+WARNING: no driver was found. GPU functionality will not be available.
+E0304 05:06:07.000001 1 memory_manager.cc:192] failed to allocate pinned system memory: CUDA driver version is insufficient for CUDA runtime version
+>>>E0304 05:06:07.000002 1 models.cc:1604] failed to open text file for read /models/segmenter/config.pbtxt: No such file or directory
+error: creating server: Internal - failed to load all models
+""",
+    ),
 )

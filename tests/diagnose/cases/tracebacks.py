@@ -707,4 +707,44 @@ the job ends
 """,
         "failed",
     ),
+    Case(
+        "a download that is tried again over another protocol",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/opt/py/lib/fetching.py", line 90, in fetch
+    opener.get(address)
+  File "/opt/py/lib/urllib/request.py", line 1993, in http_error_default
+    raise HTTPError(url, errcode, errmsg, headers, None)
+urllib.error.HTTPError: HTTP Error 301: Moved Permanently
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/opt/py/lib/fetching.py", line 93, in fetch
+    opener.get(address.replace("http:", "https:"))
+  File "/opt/py/lib/urllib/request.py", line 1993, in http_error_default
+    raise HTTPError(url, errcode, errmsg, headers, None)
+>>>urllib.error.HTTPError: HTTP Error 410: Gone
+""",
+        "failed",
+    ),
+    Case(
+        "an exception that another line of the same program raises while it handles one",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in step
+    raise ValueError("the batch holds no token")
+>>>ValueError: the batch holds no token
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "train.py", line 12, in step
+    raise ValueError("step 3 failed")
+ValueError: step 3 failed
+""",
+        "failed",
+    ),
 )

@@ -1,0 +1,84 @@
+"""Reads how programs go on without something that failed: they say so right below the error, or what failed only
+observes a service that has started."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.findings import Findings
+from neuron_top.diagnose.recognizers import Weight
+from neuron_top.diagnose.statement import Statement
+from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
+
+WORDS: tuple[bytes, ...] = (
+    b"falling back", b"falls back ", b"fall back ", b"defaulting to", b"continuing without", b"continuing anyway",
+    b"proceeding without", b"proceeding anyway", b"running without", b"starting without",
+    b" ready", b"startup complete", b"running on http", b"listening on ", b"listening at ", b"service at ",
+    b"server started",
+)  # fmt: skip
+"""Words of such lines."""
+_DOES_WITHOUT = late_pattern(
+    r"(?i)(?<!not )(?<!n't )(?<!never )\b(?:(?:falling|falls|will fall) back (?:to|on)\b|defaulting to\b"
+    r"|(?:continuing|proceeding|running|starting) (?:without\b|anyway\b))(?!.{0,300}(?:fail|error|cannot|could not))"
+)
+"""How an information or a warning says that the program does without something."""
+_LINES_BELOW = 2
+"""From an error down to such a line that tells what became of it."""
+_READY = late_pattern(
+    r"(?i)\| {1,8}ready {1,8}\|$|\bapplication startup complete\b|\brunning on https?://"
+    r"|\b(?:server|service|model|application|api|engine)s? (?:is |are )?(?:now )?ready\b"
+    r"|\bready to (?:serve|accept|receive)\b|\blistening (?:on|at) \S|^started \w{1,60}service at \S"
+    r"|\bserver started\b"
+)
+"""How a service says that it has started."""
+_NOT_READY = late_pattern(r"(?i)\b(?:not|until|wait\w*|when|once|if|before|fail\w*|error|cannot|to be)\b|n't\b")
+_OBSERVES = late_pattern(
+    r"\b(?:NVML|DCGM)\b|(?i:\b(?:nvidia-smi|amd-smi|rocm-smi|neuron-monitor|prometheus|opentelemetry|otel|otlp|statsd"
+    r"|telemetry|usage (?:stats|statistics)"
+    r"|metrics? (?:endpoint|server|service|port|exporter|collector|collection|reporting))\b)"
+)
+"""What observes a service, which works as well without it."""
+
+
+class DoneWithout:
+    """Reads the lines of one log outside tracebacks, and marks the findings that programs do without.
+
+    They still count if nothing else explains why the job failed.
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._is_ready = False
+        """A service has said that it has started."""
+
+    def read(self, statement: Statement) -> bool:
+        """Read a line; whether what it means depends on the lines above."""
+        if not self._is_ready and _says_ready(statement):
+            self._is_ready = True
+            for finding in self._findings.all:
+                if _OBSERVES.search(finding.text) and not finding.terminal:
+                    finding.goes_on_at = statement.line
+        if not statement.level.is_mild or _DOES_WITHOUT.search(statement.text) is None:
+            return False
+        self._note(statement)
+        return True
+
+    def is_beside_service(self, statement: Statement) -> bool:
+        """Whether an error is of what only observes a service, and the service has started."""
+        return self._is_ready and statement.level is not LogLevel.FATAL and _OBSERVES.search(statement.text) is not None
+
+    def _note(self, statement: Statement) -> None:
+        """Note for errors right above that their program goes on.
+
+        Another rank's line tells nothing of them. What compiler, runtime or kernel state still counts: a program that
+        does without the graph or the device does not do what it was started for.
+        """
+        for finding in self._findings.all:
+            is_above = 0 < statement.line - finding.last_line <= _LINES_BELOW
+            is_of_others = statement.rank is not None and bool(finding.ranks) and statement.rank not in finding.ranks
+            if is_above and not is_of_others and not finding.terminal and finding.weight is not Weight.REASON:
+                finding.goes_on_at = statement.line
+
+
+def _says_ready(statement: Statement) -> bool:
+    found = None if statement.level.is_error else _READY.search(statement.text)
+    return found is not None and _NOT_READY.search(statement.text, 0, found.end()) is None
