@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import copyreg
 import functools
 import math
 import operator
@@ -92,6 +93,8 @@ def inner_code() -> Undo:
 IN_PYTHON = {
     "a function of a module": lambda: put(decompositions, "silu", foreign),
     "a method": lambda: put(torch.Tensor, "add", foreign),
+    "a method that hides one of a base class": lambda: put(torch.nn.ReLU, "_call_impl", foreign),
+    "a method that Python calls": lambda: put(torch.nn.ReLU, "__instancecheck__", foreign),
     "a property": lambda: put(torch.Tensor, "mT", property(foreign)),
     "an object that can be called": lambda: put(torch.nn.functional, "silu", Foreign()),
     "a function in a wrapper": lambda: put(decompositions, "silu", wrapped_by_pytorch()),
@@ -175,6 +178,23 @@ def test_one_of_pytorchs_functions_in_another_ones_place_changes_the_digest(chan
         undo()
     assert torch_functions.replaced() == ""
     assert torch_functions.places() == before
+
+
+def test_a_method_of_a_library_that_pytorch_does_not_name_is_no_change() -> None:
+    """transformers puts one into Module."""
+    undo = put(torch.nn.Module, "neurontop_tests_method", foreign)
+    try:
+        assert torch_functions.replaced() == ""
+    finally:
+        undo()
+
+
+def test_how_a_library_copies_its_own_types_is_no_change() -> None:
+    copyreg.pickle(Foreign, foreign)
+    try:
+        assert torch_functions.replaced() == ""
+    finally:
+        del copyreg.dispatch_table[Foreign]
 
 
 def test_every_default_of_a_function_is_described() -> None:

@@ -27,6 +27,7 @@ import types
 import unittest.mock
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -64,6 +65,8 @@ _BUILTINS = (
 )
 """What it uses of `builtins`. Jobs add names there and replace others, such as `print` in all ranks but the first."""
 _TRACING_PREFIXES = tuple(f"{name}." for name in _TRACING)
+_REGISTRIES = frozenset(("copy.dispatch_table", "copy._deepcopy_dispatch", "copy._copy_dispatch"))
+"""Tables in which libraries register how values of their own types are copied."""
 _FILLED_LATER = frozenset(
     (
         "torch._inductor.pattern_matcher._known_precompiled_patterns",
@@ -121,8 +124,11 @@ def replaced(*, compiling: bool = False) -> str:
             continue
         _digest = ""
         traces = _traces(place) and identity == id(sys.modules.get(place))
-        for item in values:
+        is_class = type(names) is types.MappingProxyType
+        for name, item in names.items():
             if _is_looked_at(type(item)) and not own(item) and not (compiling and _is_generated(item)):
+                if is_class and not _is_mentioned(name):  # a method of a library's own, in a class of PyTorch
+                    continue
                 return f"the script replaces a function in {place}: {_name(item)}"
             if traces and not _is_of_packages(item):
                 return f"the script replaces a class or an object in {place}: {_name(item)}"
@@ -173,6 +179,27 @@ def own(item: Any) -> bool:
         before += map(operator.attrgetter(name), new.values())
     _cells.extend((part, cell, held) for part in new.values() for cell, held in _held_functions(part))
     return True
+
+
+@functools.cache
+def _is_mentioned(name: str) -> bool:
+    """Whether PyTorch may use an attribute of this name: Python's own names, and those that stand in its code.
+
+    Libraries put methods of their own into PyTorch's classes (transformers puts `smart_apply` into `Module`), which no
+    trace calls. Reads the code of all imported modules of PyTorch, in about 0.1 s.
+    """
+    if name.startswith("__") or not name.isidentifier():
+        return True
+    word = name.encode()
+    for module, of in list(sys.modules.items()):
+        file = getattr(of, "__file__", None) if module.partition(".")[0] == "torch" else None
+        if file and file.startswith("/") and file.endswith(".py"):  # `torch.ops` has no file of its own
+            try:
+                if word in Path(file).read_bytes():
+                    return True
+            except OSError:
+                return True
+    return False
 
 
 def _is_generated(item: Any) -> bool:
@@ -267,7 +294,7 @@ def _namespaces(
                 yield f"{home}.{item.__qualname__}", id(item), vars(item)
         if _traces(place):
             for name, table in [(name, item) for name, item in names.items() if isinstance(item, (dict, list, tuple))]:
-                if not name.startswith("__"):
+                if not name.startswith("__") and f"{place}.{name}" not in _REGISTRIES:
                     yield f"{place}.{name}", id(module), _entries(table)
 
 
