@@ -358,13 +358,17 @@ CHANGED = """
 import math, os, types
 import torch
 import torch._decomp.decompositions as decompositions
-import torch._inductor.decomposition
+import torch._inductor.decomposition as decomposition
 import torch._refs as refs
 from torch._C import DispatchKey
 from torch._dynamo.utils import counters
 from torch._subclasses.functional_tensor import FunctionalTensorMode
 
 hardswish, silu = torch.ops.aten.hardswish.default, torch.ops.aten.silu.default
+
+operators = type(torch.ops.aten)("aten")
+vars(operators).update(vars(torch.ops.aten))
+operators.round = torch.ops.aten.floor
 
 def put(holder, name, item):
     before = getattr(holder, name)
@@ -383,6 +387,7 @@ class Limits:
 
 def activated(x): return torch.nn.functional.hardswish(x)
 def wave(x): return torch.sinc(x)
+def tenths(x): return torch.round(x, decimals=1)
 def bounded(x): return (x * float("inf")).nan_to_num()
 
 changes = {
@@ -394,6 +399,7 @@ changes = {
     "by key": (activated, lambda: put(hardswish, "_op_dk", silu._op_dk)),
     "number": (wave, lambda: put(math, "pi", 3.0)),
     "module": (wave, lambda: put(refs, "math", types.SimpleNamespace(**{**vars(math), "pi": 3.0}))),
+    "operators": (tenths, lambda: put(decomposition, "aten", operators)),
     "limits": (bounded, lambda: put(torch, "finfo", Limits)),
 }
 x = torch.linspace(-1, 1, 9)
@@ -415,10 +421,10 @@ def test_what_a_script_changes_between_two_starts_is_traced_and_nothing_else(own
         return subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout.splitlines()
 
     *plain, none_kept = start("no")
-    assert len(plain) == 9
+    assert len(plain) == 10
     assert none_kept == "kept,0"
     *changed, _ = start("yes")
     assert [line for line in changed if line in plain] == []
     *again, all_kept = start("no")
     assert again == plain
-    assert all_kept == "kept,9"
+    assert all_kept == "kept,10"

@@ -118,6 +118,10 @@ IN_PYTHON = {
     ),
     "the defaults of a function": lambda: put(decompositions.silu, "__defaults__", (2.0,)),
     "a model for a function": lambda: put(decompositions, "silu", torch.nn.Softplus()),
+    "a method of a model": lambda: put(decompositions, "silu", torch.nn.Softplus().forward),
+    "a method of a tensor": lambda: put(decompositions, "silu", torch.ones(1).mul),
+    "an object of Python's that calls": lambda: put(math, "sqrt", operator.methodcaller("bit_length")),
+    "other operators": lambda: put(decomposition, "aten", type(torch.ops.aten)("aten")),
     "a class of torch": lambda: put(torch, "finfo", Foreign),
     "a function of Python's": lambda: put(math, "sqrt", foreign),
     "a built-in function": lambda: put(builtins, "max", foreign),
@@ -153,7 +157,7 @@ IN_ANOTHER_PLACE = {
     "a function in C": lambda: put(torch._C._nn, "gelu", torch._C._nn.silu),
     "a function of Python's": lambda: put(math, "sqrt", math.cbrt if hasattr(math, "cbrt") else math.exp),
     "a built-in function": lambda: put(builtins, "max", builtins.min),
-    "a function that is an object": lambda: put(math, "sqrt", operator.itemgetter(0)),
+    "a function with arguments": lambda: put(math, "sqrt", functools.partial(math.pow, 2.0)),
     "a number": lambda: put(math, "pi", 3.0),
     "a number of torch": lambda: put(torch, "pi", 3.0),
     "a type": lambda: put(torch, "float", torch.float64),
@@ -219,6 +223,12 @@ def test_which_function_another_one_closes_over_is_described() -> None:
     finally:
         undo()
     assert torch_functions.text(decompositions.silu) == before
+
+
+def test_the_arguments_of_a_partial_function_are_described() -> None:
+    functions = [math.pow, 2.0], [math.pow, 3.0], [math.pow, math.sqrt], [math.fmod, 2.0]
+    texts = {torch_functions.text(functools.partial(*parts)) for parts in functions}
+    assert len(texts | {torch_functions.text(functools.partial(math.pow, y=2.0))}) == 5
 
 
 def test_what_a_function_does_is_described() -> None:

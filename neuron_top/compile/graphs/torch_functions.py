@@ -87,7 +87,10 @@ IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDesc
 _FUNCTIONS = frozenset((*IN_PYTHON, *IN_C))
 _VALUES = (float, complex, torch.dtype, torch.layout, torch.memory_format)
 """Types of values that a trace writes into a graph, and that no counter or state has."""
-_CALL_ANOTHER = (unittest.mock.Base, torch.nn.Module, torch.jit.ScriptFunction)
+_CALL_ANOTHER = (
+    *(unittest.mock.Base, operator.attrgetter, operator.itemgetter, operator.methodcaller),
+    *(torch.nn.Module, torch.jit.ScriptFunction),
+)
 """Types of Python and PyTorch whose objects do what the script says."""
 _LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 """Prefixes of the paths of Python's own modules."""
@@ -223,7 +226,7 @@ def _parts(item: Any, depth: int) -> Iterator[Any]:
     elif isinstance(item, property):
         held = tuple(part for part in (item.fget, item.fset, item.fdel) if part is not None)
     elif isinstance(item, functools.partial):
-        held = (item.func,)
+        held = (item.func, *item.args, *item.keywords.values())
     elif isinstance(item, _CACHED):
         held = (item.__wrapped__,)
     else:
@@ -313,14 +316,21 @@ def _is_looked_at(kind: type) -> bool:
     answer = _looked_at.get(kind)
     if answer is None:
         can_be_called = "__call__" in dir(kind) and not issubclass(kind, type)
-        calls_another = issubclass(kind, _CALL_ANOTHER)
+        calls_another = issubclass(kind, _CALL_ANOTHER) or kind.__module__.partition(".")[0] == "numpy"
         answer = kind in IN_PYTHON or (can_be_called and (calls_another or not _is_package(kind.__module__)))
         _looked_at[kind] = answer
     return answer
 
 
 def _is_of_packages(item: Any) -> bool:
-    """Whether a class, or that of an object, is PyTorch's, Python's or of a package that both need."""
+    """Whether a class, or that of an object, is PyTorch's, Python's or of a package that both need.
+
+    A method is bound to an object. If that is a model or a tensor, what it does depends on numbers of the script.
+    """
+    if isinstance(item, (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)):
+        return not isinstance(item.__self__, (torch.nn.Module, torch.Tensor, torch.Generator))
+    if isinstance(item, torch._ops._OpNamespace):
+        return getattr(torch.ops, item.name, None) is item
     if type(item) is types.ModuleType:
         name = item.__name__
         if sys.modules.get(name) is item or name.startswith("torch._C."):  # those are in no table of modules
@@ -392,7 +402,7 @@ def _lines(place: str, names: Mapping[Any, Any]) -> Iterator[str]:
             described = f"{kind.__qualname__}.{item.name}"
         elif kind in IN_PYTHON or kind in IN_C or issubclass(kind, type) or _can_be_called(kind):
             described = text(item)
-        elif kind is types.ModuleType and item.__name__ != f"{place}.{name}":  # such a one appears when it is imported
+        elif issubclass(kind, types.ModuleType) and item.__name__ != f"{place}.{name}":  # those come with an import
             described = f"module {item.__name__}"
         else:
             continue
@@ -422,12 +432,17 @@ def text(item: Any) -> str:
     if isinstance(item, _HOLDS_ONE):
         return text(item.__func__)
     if isinstance(item, functools.partial):
-        return f"partial {text(item.func)}"
+        arguments = [*item.args, *itertools.chain(*sorted(item.keywords.items()))]
+        return f"partial {text(item.func)} {' '.join(map(_argument, arguments))}"
     if isinstance(item, _CACHED):
         return f"cached {text(item.__wrapped__)}"
     if isinstance(item, property):
         return f"property {text(item.fget)} {text(item.fset)}"
     return f"{getattr(item, '__module__', '')}.{_name(item)}"
+
+
+def _argument(value: Any) -> str:
+    return text(value) if type(value) in _FUNCTIONS else _default(value)
 
 
 def _place(function: types.FunctionType, depth: int) -> str:
@@ -451,7 +466,7 @@ def _default(value: Any) -> str:
     """The text of a default: plain values as they are, others by their type."""
     if isinstance(value, (tuple, list)):
         return f"{type(value).__qualname__}({', '.join(map(_default, value))})"
-    return repr(value) if isinstance(value, (str, int, float, bool)) else type(value).__qualname__
+    return repr(value) if isinstance(value, (str, int, *_VALUES)) else type(value).__qualname__
 
 
 def _name(item: Any) -> str:
