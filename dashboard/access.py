@@ -58,6 +58,13 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         """The permission of a request without a token."""
         return Permission.NONE if self.read_token else Permission.READ
 
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie with the session. Browsers tell the servers of a host apart by name, not by port: two
+        with other tokens would end each other's sessions.
+        """
+        return f"neurontop_session_{self._signature('cookie')[:8]}"
+
     def session(self, permission: Permission, now: float) -> str:
         """A new signed session: `<permission>.<expiry>.<random>.<signature>`."""
         body = f"{permission.value}.{int(now + SESSION_SECONDS)}.{secrets.token_hex(8)}"

@@ -8,6 +8,7 @@ A log is named as the agent named it itself: no path of a client is ever opened.
 
 from __future__ import annotations
 
+import logging
 import socket
 import ssl
 import threading
@@ -180,10 +181,17 @@ class _Handler(BaseHTTPRequestHandler):
             if self.command == "GET":
                 self._deadline.cancel()
             body, kind = make()
-            self._send(200, body, kind)
         except _Refused as refused:
             self._pass_over()
-            self._send(refused.status, msgspec.json.encode({"error": str(refused)}), "application/json")
+            self._send_error(refused.status, str(refused))
+        except Exception:  # the client is told, instead of losing its connection, and the agent goes on
+            logging.getLogger("neuron_top.agent").exception("%s cannot be answered", path)
+            self._send_error(500, "the agent met an unexpected error; what it is stands in its own output")
+        else:
+            self._send(200, body, kind)
+
+    def _send_error(self, status: int, text: str) -> None:
+        self._send(status, msgspec.json.encode({"error": text}), "application/json")
 
     def _pass_over(self) -> None:
         """Read and drop a body: if the connection were closed with the body unread, the client would not get the

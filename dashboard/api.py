@@ -24,19 +24,18 @@ from starlette.responses import Response
 from neuron_top import __version__
 from neuron_top.dashboard import documents, entry_rows
 from neuron_top.dashboard.caches import DashboardCaches
-from neuron_top.dashboard.endpoint import Endpoint, counted_parameter
+from neuron_top.dashboard.endpoint import Endpoint, counted_parameter, status_of
 from neuron_top.dashboard.exports import as_csv, as_parquet
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.fleet_api import fleet_endpoints
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import runs
-from neuron_top.dashboard.plan_registry import NotPermitted, current_requester
+from neuron_top.dashboard.plan_registry import current_requester
 from neuron_top.decoders import MALFORMED
-from neuron_top.errors import LimitReached, NeuronTopError, NothingToShow, RefusedForSafety, UsageError
+from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.services.caches import Verb
 from neuron_top.services.feeds import LogLine, Run
-from neuron_top.services.fleet_actions import StoreNotAllowed
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.compare import Comparison
@@ -52,15 +51,6 @@ from neuron_top.views.summary import Summary, summary
 from neuron_top.views.timeline import Timeline, timeline
 from neuron_top.views.trends import Trends, trends
 
-STATUS = {
-    UsageError: 400,
-    NotPermitted: 403,
-    StoreNotAllowed: 403,
-    NothingToShow: 404,
-    RefusedForSafety: 409,
-    LimitReached: 429,
-}
-"""Every other error is ours or the store's: 503."""
 LINES = 200
 MOST_LINES = 5000
 
@@ -124,13 +114,15 @@ def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ..
 
     def view_of_run(view: Callable[[Run, float], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def handler(request: Request) -> Any:
-            return await asyncio.to_thread(feeds.cached_view, _run(request), view)  # it may wait for a source
+            await feeds.opened(_run(request))
+            return await asyncio.to_thread(feeds.cached_view, _run(request), view)
 
         return handler
 
     def view_by_key(view: Callable[[Run, float, str], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def handler(request: Request) -> Any:
             key = request.path_params["key"]
+            await feeds.opened(_run(request))
             page = await asyncio.to_thread(feeds.read, _run(request), lambda run, now: view(run, now, key))
             if page is None:
                 raise NothingToShow(f"this run has no {key}")
@@ -140,6 +132,7 @@ def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ..
 
     async def lines(request: Request) -> list[LogLine]:
         count = counted_parameter(request, LINES, MOST_LINES)
+        await feeds.opened(_run(request))
         return feeds.feed(_run(request)).log_tail(count, request.query_params.get("source"))
 
     async def report(request: Request) -> Report:
@@ -252,7 +245,7 @@ def _served(row: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         try:
             view = await row.handler(request)
         except NeuronTopError as problem:
-            return _problem(STATUS.get(type(problem), 503), str(problem))
+            return _problem(status_of(problem), str(problem))
         except MALFORMED as problem:
             return _problem(400, str(problem))
         return Response(msgspec.json.encode(view), media_type="application/json")
@@ -263,13 +256,13 @@ def _served(row: Endpoint) -> Callable[[Request], Awaitable[Response]]:
 def _exported(
     name: str, kind: str, make: Callable[[str], list[dict[str, Any]]]
 ) -> Callable[[Request], Awaitable[Response]]:
+    write, media = _EXPORTS[kind]
+
     async def serve(request: Request) -> Response:
         try:
-            rows = await asyncio.to_thread(make, _run(request))
+            data = await asyncio.to_thread(lambda: write(make(_run(request))))
         except NeuronTopError as problem:
-            return _problem(STATUS.get(type(problem), 503), str(problem))
-        write, media = _EXPORTS[kind]
-        data = await asyncio.to_thread(write, rows)
+            return _problem(status_of(problem), str(problem))
         headers = {"content-disposition": f'attachment; filename="neurontop-{name}.{kind}"'}
         return Response(data, media_type=media, headers=headers)
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from zlib import crc32
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.dashboard.chart_colors import ChartColors, readable
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, line, plain
 from neuron_top.services.caches import PlanHistory
@@ -92,6 +93,7 @@ def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory
     curve = line(f"in the caches, {unit}", points, colors.accent, scale=1 / size, fill="tozeroy")
     curve["line"] |= {"shape": "hv"}
     data = [curve]
+    acts = [one for one in acts if is_in_calendar(one.begun.at)]
     if acts:
         texts = [f"{one.begun.verb}: {bytes_text(one.taken)} into the trash" for one in acts]
         data.append({
@@ -109,10 +111,10 @@ def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:
     """Values in which each whole is the sum of its parts, although an empty part counts as one byte so that it is
     drawn."""
     values = dict(zip(paths, trace["values"], strict=True))
+    of_children: dict[tuple[str, ...], int] = defaultdict(int)
     for path in sorted(paths, key=len, reverse=True):
-        children = [values[other] for other in paths if len(other) == len(path) + 1 and other[:-1] == path]
-        if children:
-            values[path] = sum(children)
+        values[path] = of_children.get(path, values[path])
+        of_children[path[:-1]] += values[path]
     return trace | {"values": [values[path] for path in paths]}
 
 

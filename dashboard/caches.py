@@ -53,7 +53,7 @@ class DashboardCaches:
         self._lock = threading.Lock()
         self._table = EntryTable(roots=(), rows=())
         self._listed_at = float("-inf")
-        self._refresh = False
+        self._refresh, self._changes = False, 0
         self.version = 0
         """Grows with every listing that differs from the one before."""
         self._plans = PlanRegistry()
@@ -84,14 +84,15 @@ class DashboardCaches:
         return self._table
 
     def _list(self) -> None:
-        refresh, self._refresh = self._refresh, False
-        table = self._listing.entries(refresh=refresh)
-        if table != self._table or not self.version:
-            self.version += 1
-        self._table, self._listed_at = table, time.monotonic()
-        self.disks = self._service.disks({row.root for row in table.rows})
-        present = [root for root, _origin, exists in table.roots if exists]
+        (refresh, self._refresh), changes = (self._refresh, False), self._changes
+        before, self._table = self._table, self._listing.entries(refresh=refresh)
+        self.disks = self._service.disks({row.root for row in self._table.rows})
+        present = [root for root, _origin, exists in self._table.roots if exists]
         self.trash = tuple(sorted(self._service.trash(present), key=lambda one: -one.begun.at))
+        # What was changed meanwhile may be missing in it.
+        self._listed_at = time.monotonic() if changes == self._changes else float("-inf")
+        if self._table != before or not self.version:
+            self.version += 1  # last: whoever sees it sees the listing
 
     def undo_from_trash(self, identity: str, requester: Requester) -> str:
         """Restore the files of any executed plan; returns a sentence about the result.
@@ -191,6 +192,7 @@ class DashboardCaches:
         self._list_next_time()
 
     def _list_next_time(self) -> None:
+        self._changes += 1
         self._refresh, self._listed_at = True, float("-inf")
         self._changed()
 

@@ -16,8 +16,9 @@ BLANK = {"data": [], "layout": {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor"
 """A chart before its first data: blank, without axes."""
 
 
-_FEW_COLUMNS, _SHORT = 3, 14
-"""How many columns fit on a phone; the longest text that shares a line of a card with another one."""
+_FEW_COLUMNS, _SHORT, _SHORT_PAIR = 3, 14, 24
+"""How many columns fit on a phone; the longest text that shares a line of a card with another one, without and with the
+name of its column."""
 
 
 def attributes(**attributes: str) -> Any:
@@ -101,7 +102,7 @@ def table(
     """
     body = [list(row) for row in rows]
     is_wide = not fits and len(head) - len(minor) > _FEW_COLUMNS
-    long = [i for i in range(len(head)) if any(_is_long(row[i]) for row in body)]
+    long = [i for i in range(len(head)) if any(_is_long(row[i], head[i]) for row in body)]
     marks = [("number", right), ("minor", minor), ("long", long if is_wide else ())]
     kind = [" ".join(name for name, columns in marks if i in columns) or None for i in range(len(head))]
     named = [attributes(data_label=text) if is_wide else {} for text in head]
@@ -120,8 +121,10 @@ def table(
     )
 
 
-def _is_long(content: Component) -> bool:
-    return not isinstance(content, str | int) or len(str(content)) > _SHORT
+def _is_long(content: Component, name: str) -> bool:
+    if not isinstance(content, str | int):
+        return True
+    return len(str(content)) > _SHORT or len(name) + len(str(content)) > _SHORT_PAIR
 
 
 def _cell(content: Component, kind: str | None, named: Any) -> Component:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -179,7 +180,10 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
         graph, entry = state.get("graph", ""), state.get("entry", "")
         if not graph and not entry:
             return no_update, no_update, no_update
-        values, marks = outputs_of(now(state.get("run", ""), graph, entry), known or {})
+        run = state.get("run", "")
+        with suppress(NeuronTopError):  # `now` says what is wrong
+            await feeds.opened(run)
+        values, marks = outputs_of(now(run, graph, entry), known or {})
         return [*values, marks]
 
     @app.callback(
@@ -195,6 +199,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
             return None
         key = graph or _module_of(entry)
         try:
+            await feeds.opened(run)
             asked = None if is_dropped(run) else feeds.read(run, partial(question, key=key))
             named = feeds.cache_roots(run)
             page = feeds.read(run, partial(graph_page, key=key))

@@ -19,8 +19,11 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
+from neuron_top.dashboard.endpoint import status_of
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry, is_dropped
-from neuron_top.errors import NeuronTopError, NothingToShow
+from neuron_top.errors import NeuronTopError
+from neuron_top.escapes import visible
+from neuron_top.services.jobs import PREFIX
 from neuron_top.services.reports import ReportService, html, html_page
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.multi_compare import MultiComparison, multi_compare
@@ -31,7 +34,7 @@ from neuron_top.views.report import report as live_report
 
 def report_of(feeds: FeedRegistry, run: str) -> Report:
     """The report of a run. Of a recording: slow, reads the store and the cache. Raises NothingToShow."""
-    if run == LIVE or is_dropped(run):
+    if run == LIVE or is_dropped(run) or run.startswith(PREFIX):  # read from logs: the store does not have it
         return feeds.read(run, live_report)
     return ReportService(feeds.settings).of_recording(run)
 
@@ -67,8 +70,9 @@ async def _document(make: Callable[[], str]) -> Response:
     try:
         return Response(await asyncio.to_thread(make), media_type="text/html; charset=utf-8")
     except NeuronTopError as problem:
-        body = html_page("Not found", f"<h1>Not found</h1><p>{escape(str(problem))}</p>")
-        status = 404 if isinstance(problem, NothingToShow) else 503
+        status = status_of(problem)
+        title = "Not found" if status == 404 else "This document cannot be made"
+        body = html_page(title, f"<h1>{title}</h1><p>{escape(visible(str(problem)))}</p>")
         return Response(body, status_code=status, media_type="text/html; charset=utf-8")
 
 

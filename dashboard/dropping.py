@@ -14,10 +14,11 @@ from fastapi import FastAPI
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from neuron_top.dashboard.endpoint import status_of
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.guard import BROWSER_COOKIE, browser_now
 from neuron_top.dashboard.limits import UPLOAD_PATH
-from neuron_top.errors import LimitReached, NeuronTopError, UsageError
+from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.services.dropped_logs import DroppedLog, DroppedLogs
 
 _NAME_CHARACTERS = range(20, 100)
@@ -34,8 +35,7 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
         try:
             log = await _received(feeds.dropped, owner, request)
         except NeuronTopError as problem:
-            status = 429 if isinstance(problem, LimitReached) else 400 if isinstance(problem, UsageError) else 409
-            return _answer({"error": str(problem)}, status)
+            return _answer({"error": str(problem)}, status_of(problem))
         except OSError as problem:
             return _answer({"error": f"the file cannot be kept: {problem.strerror or problem}"}, 503)
         answer = _answer({"run": log.identity})

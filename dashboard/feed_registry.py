@@ -12,6 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -50,6 +51,8 @@ CHART_REST = 10.0
 """The longest time that views for charts of the whole run are cached: these may lag behind the figures beside them, and
 figures are not cached longer because charts are costly."""
 PULSE_SECONDS = 1.0
+OPENED_AT_ONCE = 4
+"""Runs that are read from their beginning at the same time, in threads of their own: all others stay free."""
 _RECORDINGS_SECONDS = 2.0
 
 
@@ -79,7 +82,9 @@ MACHINE = "live: this machine, now"
 
 
 class FeedRegistry:
-    """Feeds by name. `read` may be called from any thread; `wait_for_change` belongs to the server's loop."""
+    """Feeds by name. `read` may be called from any thread; `opened` and `wait_for_change` belong to the server's loop,
+    in which a run is read only after `opened`.
+    """
 
     def __init__(self, settings: Settings, live: Feed, live_name: str = MACHINE) -> None:
         """`live_name`: of the live run, by what is watched."""
@@ -91,6 +96,11 @@ class FeedRegistry:
         self.is_replay = getattr(live, "clock", None) is not None
         """Whether what is shown as the live run is a recording that is played: the demo."""
         self._open: OrderedDict[str, Feed] = OrderedDict()
+        self._opening: dict[str, asyncio.Future[None]] = {}
+        self._readable: set[str] = set()
+        """Runs whose feeds have read all that was there when they were opened."""
+        self._openers = ThreadPoolExecutor(OPENED_AT_ONCE, thread_name_prefix="opening")
+        self._one_opens = threading.Lock()
         self._views: dict[tuple[str, Any], _CachedView[Any]] = {}
         self._viewing: dict[tuple[str, Any], threading.Lock] = {}
         self._recordings: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
@@ -114,6 +124,30 @@ class FeedRegistry:
         for feed in (self._live, *self._open.values()):
             feed.stop()
         self.dropped.stop()
+        self._openers.shutdown(wait=False, cancel_futures=True)
+
+    async def opened(self, run: str) -> None:
+        """Wait until a run can be read at once, while the loop goes on.
+
+        A feed waits with its first answer until it has read all of a recording, so that no part is taken for the whole.
+        Raises NothingToShow, StoreUnusable.
+        """
+        if is_dropped(run):
+            self.feed(run)  # refuses other browsers; such a feed never waits
+            return
+        if run in self._readable:
+            return
+        opening = self._opening.get(run)
+        if opening is None:
+            opening = asyncio.get_running_loop().run_in_executor(self._openers, self.read, run, _nothing)
+            self._opening[run] = opening
+            opening.add_done_callback(lambda done: self._has_opened(run, done))
+        await asyncio.shield(opening)  # a browser that goes away does not cancel it for the others
+
+    def _has_opened(self, run: str, done: asyncio.Future[None]) -> None:
+        self._opening.pop(run, None)
+        if not done.cancelled() and done.exception() is None and (run == LIVE or run in self._open):
+            self._readable.add(run)
 
     def version(self, run: str) -> int:
         """A number that is different after each change of the run."""
@@ -171,14 +205,27 @@ class FeedRegistry:
             return self._live
         if is_dropped(run):
             return self.dropped.feed(run, browser_now.get())
+        return self._open_feed(run) or self._start_feed(run)
+
+    def _open_feed(self, run: str) -> Feed | None:
         with self._lock:
             feed = self._open.get(run)
-            if feed is None:
-                opened = job_feed_of(self._live, run) if run.startswith(PREFIX) else self._runs.open(run)
-                feed = self._open[run] = opened
-                feed.start(lambda: self._changed(run))
-            self._open.move_to_end(run)
-            closed = [self._open.popitem(last=False) for _ in range(len(self._open) - OPEN_RECORDINGS)]
+            if feed is not None:
+                self._open.move_to_end(run)
+            return feed
+
+    def _start_feed(self, run: str) -> Feed:
+        """Open a feed, unless another thread has done so meanwhile. What is open can be read in the meantime."""
+        with self._one_opens:
+            feed = self._open_feed(run)
+            if feed is not None:
+                return feed
+            feed = job_feed_of(self._live, run) if run.startswith(PREFIX) else self._runs.open(run)
+            feed.start(lambda: self._changed(run))
+            with self._lock:
+                self._open[run] = feed
+                closed = [self._open.popitem(last=False) for _ in range(len(self._open) - OPEN_RECORDINGS)]
+                self._readable.difference_update(name for name, _old in closed)
         for name, old in closed:
             old.stop()
             self._forget(name)
@@ -203,6 +250,7 @@ class FeedRegistry:
         self._viewing = {key: lock for key, lock in list(self._viewing.items()) if key[0] != run}
         self._pulses.pop(run, None)
         self._versions.pop(run, None)
+        self._readable.discard(run)
 
     def recordings(self) -> tuple[RunRow, ...]:
         """The recordings, newest first; none when the store cannot be read."""
@@ -304,6 +352,10 @@ class FeedRegistry:
 def is_dropped(run: str) -> bool:
     """Whether a run is a log that a browser dropped into a page."""
     return run.startswith(DROPPED)
+
+
+def _nothing(_run: Run, _now: float) -> None:
+    """The view for those who only wait until a run can be read."""
 
 
 def _roots(run: Run, _now: float) -> tuple[str, ...]:

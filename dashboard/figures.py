@@ -82,7 +82,9 @@ def empty(colors: ChartColors, words: str, height: int = 220) -> Figure:
         "font": {"color": colors.quiet, "size": 13},
     }
     hidden = {"visible": False}
-    return {"data": [], "layout": layout(colors, height, annotations=[note], xaxis=hidden, yaxis=hidden)}
+    whole = layout(colors, height, annotations=[note], xaxis=hidden, yaxis=hidden)
+    # With one revision plotly would keep the ranges of these axes for the first data, and draw reversed ones upwards.
+    return {"data": [], "layout": whole | {"uirevision": "empty"}}
 
 
 def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> Figure:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.services.fleet import FleetService, NodeLogs
@@ -31,21 +33,42 @@ LOGS_KEPT = 16
 NO_FLEET = "no fleet: start the server with --store, or NEURONTOP_STORE set"
 
 
+_Question = TypeVar("_Question")
+_Answer = TypeVar("_Answer")
+
+
+class _Latest(Generic[_Question, _Answer]):
+    """The last answer, for as long as it is fresh and the question is the same; one at a time is asked for."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._lock = seconds, threading.Lock()
+        self._kept: tuple[_Question, float, _Answer] | None = None
+
+    def get(self, question: _Question, ask: Callable[[], _Answer]) -> _Answer:
+        with self._lock:
+            kept = self._kept
+            if kept is None or kept[0] != question or time.monotonic() - kept[1] > self._seconds:
+                kept = self._kept = (question, time.monotonic(), ask())
+            return kept[2]
+
+
 class DashboardFleet:
-    """The fleet that the settings name, if they name one. Every call may ask the database."""
+    """The fleet that the settings name, if they name one. Every call but `logs` and `blame_so_far` may ask the
+    database; what is slow (a node's history comes from Prometheus) delays only who asks for the same.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._lock, self._picturing = threading.Lock(), threading.Lock()
-        self._cached: tuple[float, FleetPage] | None = None
+        self._page = _Latest[None, FleetPage](FRESH_SECONDS)
+        self._changes = _Latest[None, tuple[FleetPlan, ...]](FRESH_SECONDS)
+        self._node = _Latest[tuple[str, str | None], NodePage](FRESH_SECONDS)
+        self._core = _Latest[tuple[str, int, str | None], FleetCorePage](FRESH_SECONDS)
+        self._pictures = _Latest[str | None, tuple[StepMap, PhaseTimeline]](PICTURE_SECONDS)
         self._blaming = threading.Lock()
         self._blame: tuple[str, float, Blame | str] | None = None
         self._adding_up: threading.Thread | None = None
-        self._pictures: tuple[str | None, float, tuple[StepMap, PhaseTimeline]] | None = None
         self._logs: OrderedDict[str, NodeLogs] = OrderedDict()
-        self._node: tuple[tuple[str, str | None], float, NodePage] | None = None
-        self._core: tuple[tuple[str, int, str | None], float, FleetCorePage] | None = None
-        self._changes: tuple[float, tuple[FleetPlan, ...]] | None = None
+        self._logs_lock = threading.Lock()
 
     @property
     def exists(self) -> bool:
@@ -68,10 +91,7 @@ class DashboardFleet:
 
     def changes(self) -> tuple[FleetPlan, ...]:
         """The newest changes, newest first. Raises NothingToShow, StoreUnusable."""
-        with self._lock:
-            if self._changes is None or time.monotonic() - self._changes[0] > FRESH_SECONDS:
-                self._changes = (time.monotonic(), self.actions.newest())
-            return self._changes[1]
+        return self._changes.get(None, lambda: self.actions.newest())
 
     def close(self) -> None:
         """Close the connections to the database."""
@@ -84,26 +104,22 @@ class DashboardFleet:
 
     def page(self, job: str | None = None) -> FleetPage:
         """Jobs and nodes, of all jobs or of one. Raises NothingToShow, StoreUnusable."""
-        with self._lock:
-            cached = self._cached
-            if cached is None or time.monotonic() - cached[0] > FRESH_SECONDS:
-                page = self.service.page()
-                cached = self._cached = (time.monotonic(), page)
-        return of_job(cached[1], job) if job else cached[1]
+        page = self._page.get(None, lambda: self.service.page())
+        return of_job(page, job) if job else page
 
     def pictures(self, job: str | None) -> tuple[StepMap, PhaseTimeline]:
         """Ranks × steps and the phases of nodes, of this job or the running one. Raises NothingToShow."""
-        with self._picturing:
-            cached = self._pictures
-            if cached is None or cached[0] != job or time.monotonic() - cached[1] > PICTURE_SECONDS:
-                page = self.page()
-                steps = self.service.steps(job, rows=STEP_ROWS, columns=STEP_COLUMNS, page=page)
-                cached = self._pictures = (job, time.monotonic(), (steps, self.service.phases(job, page)))
-        return cached[2]
+
+        def drawn() -> tuple[StepMap, PhaseTimeline]:
+            page = self.page()
+            steps = self.service.steps(job, rows=STEP_ROWS, columns=STEP_COLUMNS, page=page)
+            return steps, self.service.phases(job, page)
+
+        return self._pictures.get(job, drawn)
 
     def logs(self, node: str) -> NodeLogs:
         """The log of a node, from its agent; the last viewed ones are kept. Does not wait."""
-        with self._lock:
+        with self._logs_lock:
             logs = self._logs.get(node)
             if logs is None:
                 logs = self._logs[node] = self.service.logs(node)
@@ -126,27 +142,20 @@ class DashboardFleet:
         return known[2] if known is not None else f"Adding up {job}…"
 
     def _add_up(self, job: str) -> None:
-        found: Blame | str
+        found: Blame | str = f"The blame of {job} cannot be added up; the server's output says why."
         try:
             found = self.blame(job)
         except NeuronTopError as problem:
             found = str(problem)
-        with self._blaming:
-            self._blame, self._adding_up = (job, time.monotonic(), found), None
+        finally:  # whatever happened: it is tried again
+            with self._blaming:
+                self._blame, self._adding_up = (job, time.monotonic(), found), None
 
     def node(self, name: str, job: str | None = None) -> NodePage:
         """One node (as a job's agent sees it) with its cores, as fresh as the page. Raises NothingToShow,
         StoreUnusable, PrometheusUnusable."""
-        with self._lock:
-            asked = name, job
-            if self._node is None or self._node[0] != asked or time.monotonic() - self._node[1] > FRESH_SECONDS:
-                self._node = (asked, time.monotonic(), self.service.node(name, job))
-            return self._node[2]
+        return self._node.get((name, job), lambda: self.service.node(name, job))
 
     def core(self, node: str, core: int, job: str | None = None) -> FleetCorePage:
         """One core of a node, as fresh as the page. Raises NothingToShow, StoreUnusable."""
-        with self._lock:
-            asked = node, core, job
-            if self._core is None or self._core[0] != asked or time.monotonic() - self._core[1] > FRESH_SECONDS:
-                self._core = (asked, time.monotonic(), self.service.core(node, core, job))
-            return self._core[2]
+        return self._core.get((node, core, job), lambda: self.service.core(node, core, job))

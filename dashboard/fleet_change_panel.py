@@ -33,16 +33,19 @@ EXCLUSIVE = "exclusive"
 
 def change_panel() -> Any:
     """The form and the newest changes."""
-    names = {name: f"{name}: {row.help}" for name, row in FLEET_ACTIONS.items()}
+    names = {
+        name: row.fleet_help if row.fleet_help.startswith(name) else f"{name}: {row.fleet_help}"
+        for name, row in FLEET_ACTIONS.items()
+    }
     fields = (
-        ("nodes", "Nodes", "n1, n2, trn-01*; * is every node that reports"),
-        ("modules", "Modules", "MODULE_123* …; empty: all that the action concerns"),
+        ("nodes", "Nodes", "n1, trn-01*; * is every node"),
+        ("modules", "Modules", "MODULE_12* …; empty: all"),
         ("source", "Pull from", "s3://bucket/prefix, or a folder"),
         ("root", "Cache", "empty: the one in force on each node"),
     )
     action = dcc.Dropdown(names, next(iter(names)), id="fleet-ask-action", clearable=False, className="run-picker")
     form = [
-        html.Div([html.Label("Action", htmlFor="fleet-ask-action"), action]),
+        html.Div([html.Label("Action", htmlFor="fleet-ask-action"), action], className="twice"),
         *(
             html.Div(
                 [
@@ -68,17 +71,17 @@ def change_panel() -> Any:
     )
 
 
-def render(change: FleetPlan | str | None, newest: Sequence[FleetPlan] | str) -> dict[str, Any]:
-    """The drawer of the change that the address names, and the newest ones."""
+def render(change: FleetPlan | str | None, newest: Sequence[FleetPlan]) -> dict[str, Any]:
+    """The drawer of the change that the address names, or why there is none, and the newest ones."""
     drawer: Any = note(change, kind="warn") if isinstance(change, str) else None
     if isinstance(change, FleetPlan):
         drawer = _drawer(change)
     return {"fleet-change": drawer, "fleet-changes": _newest(newest)}
 
 
-def _newest(plans: Sequence[FleetPlan] | str) -> Any:
-    if isinstance(plans, str) or not plans:
-        return note(plans if isinstance(plans, str) else "Nobody asked for a change yet.")
+def _newest(plans: Sequence[FleetPlan]) -> Any:
+    if not plans:
+        return note("Nobody asked for a change yet.")
     rows = [
         (
             html.A(plan.batch, href=f"?change={plan.batch}"),
@@ -134,15 +137,13 @@ def _button(text: str, act: str, plan: FleetPlan, what: str = "", **more: Any) -
 def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> dict[str, Any]:
     """The panel's content for an address. Asks the database."""
     if not fleet.exists:
-        return render(None, "")
-    change: FleetPlan | str | None = None
-    newest: Sequence[FleetPlan] | str
-    try:
-        newest = fleet.changes()
-        if name := state.get("change", ""):
+        return dict.fromkeys(OUTPUTS.parts)
+    newest, change = fleet.changes(), None
+    if name := state.get("change", ""):
+        try:
             change = fleet.actions.of(name)
-    except NothingToShow as problem:
-        newest, change = "", str(problem)
+        except NothingToShow as problem:
+            return render(str(problem), newest)
     return render(change, newest)
 
 

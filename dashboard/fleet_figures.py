@@ -8,7 +8,9 @@ from typing import Any
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.figures import PERCENT, Figure, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
+from neuron_top.units import duration_text
 from neuron_top.views.colors import Hue
+from neuron_top.views.fleet import metric_named
 from neuron_top.views.fleet_cells import CellMark, FleetCell, FleetCells
 from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.phases import HUES, SILENT, WAITING, PhaseTimeline
@@ -52,20 +54,36 @@ def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
         "xgap": 2,
         "ygap": 2,
         "hovertemplate": f"{words}<br>{cells.metric.title}: {_hover(cells)}<extra></extra>",
-        "showscale": False,
+        "colorbar": _scale(colors, 0, 100, cells.metric.text(0.0), cells.metric.text(cells.top)),
     }
     unknown = trace | {  # plotly draws no text for a cell without a value
         "z": [[1 if cell.worst is None else None for cell in row] for row in rows],
         "text": [[_unknown_text(cell, named=named) for cell in row] for row in rows],
         "colorscale": [[0, colors.line], [1, colors.line]],
         "hovertemplate": f"{words}<br>{cells.metric.title}: not known<extra></extra>",
+        "showscale": False,
     }
     bare = {"visible": False, "fixedrange": True}
     whole = layout(
-        colors, 30 + side * len(rows), xaxis=bare, yaxis={**bare, "autorange": "reversed"}, margin={"t": 4, "b": 4}
+        colors, 30 + side * len(rows), xaxis=bare, yaxis={**bare, "autorange": "reversed"}, margin={"t": 8, "b": 8}
     )
     moving = tuple(("data", number, part) for number in (0, 1) for part in ("z", "text"))
     return PageChart({"data": [trace, unknown], "layout": whole}, moving)
+
+
+def _scale(colors: ChartColors, low: float, high: float, least: str, most: str) -> Figure:
+    """What the two ends of the colors stand for."""
+    return {
+        "tickvals": [low, high],
+        "ticktext": [least, most],
+        "thickness": 10,
+        "outlinewidth": 0,
+        "len": 1,
+        "ypad": 0,
+        "ticklabeloverflow": "allow",
+        "xpad": 24,  # beside the chart's menu, not under it
+        "tickfont": {"color": colors.quiet},
+    }
 
 
 def _unknown_text(cell: FleetCell, *, named: bool) -> str:
@@ -94,8 +112,11 @@ def _hover(cells: FleetCells) -> str:
 def cores_figure(page: NodePage, metric: str, colors: ChartColors) -> PageChart:
     """The cores of a node."""
     values = page.cores.get(metric) or ()
+    known = [value for value in values if value is not None]
     if not values:
         return PageChart(empty(colors, "this node reports nothing of its cores", 120))
+    shown = metric_named(metric)
+    low, high = (0.0, 1.0) if metric == "utilization" else (min(known, default=0.0), max(known, default=0.0))
     starts = range(0, len(values), _CORES_ACROSS)
     rows = [list(values[first : first + _CORES_ACROSS]) for first in starts]
     trace = {
@@ -106,18 +127,21 @@ def cores_figure(page: NodePage, metric: str, colors: ChartColors) -> PageChart:
         "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
         "xgap": 2,
         "ygap": 2,
-        "hovertemplate": "core %{customdata}: %{z}<extra></extra>",
-        "showscale": False,
-        **({"zmin": 0, "zmax": 1} if metric == "utilization" else {}),
+        "text": [[shown.text(value) for value in row] for row in rows],
+        "hovertemplate": "core %{customdata}: %{text}<extra></extra>",
+        "zmin": low,
+        "zmax": high,
+        "colorbar": _scale(colors, low, high, shown.text(low), shown.text(high)),
     }
     whole = layout(
         colors,
-        30 + 26 * len(rows),
+        56 + 26 * len(rows),
         xaxis={"visible": False, "fixedrange": True},
         yaxis={"autorange": "reversed", "type": "category", "fixedrange": True},
-        margin={"t": 4, "b": 4},
+        title={"text": f"{shown.title} by core; a click opens one", "font": {"size": 12}},
+        margin={"t": 30, "b": 4},
     )
-    return PageChart({"data": [trace], "layout": whole}, (("data", 0, "z"),))
+    return PageChart({"data": [trace], "layout": whole})
 
 
 def history_figure(page: NodePage, colors: ChartColors) -> Figure:
@@ -211,6 +235,7 @@ def phases_figure(view: PhaseTimeline | str, colors: ChartColors) -> PageChart:
     shown = view.rows[:PHASE_ROWS]
     names = [plain(f"{row.node} +{len(row.alike):,} alike" if row.alike else row.node) for row in shown]
     phases = list(dict.fromkeys(bar.phase for row in shown for bar in row.bars))
+    unit, seconds = _unit_of(max((bar.end for row in shown for bar in row.bars), default=view.start) - view.start)
     traces = []
     for phase in phases:
         bars = [(name, bar) for name, row in zip(names, shown, strict=True) for bar in row.bars if bar.phase == phase]
@@ -220,19 +245,25 @@ def phases_figure(view: PhaseTimeline | str, colors: ChartColors) -> PageChart:
                 "orientation": "h",
                 "name": plain(phase),
                 "y": [name for name, _ in bars],
-                "base": [round(bar.start - view.start) for _, bar in bars],
-                "x": [max(1, round(bar.end - bar.start)) for _, bar in bars],
+                "base": [round((bar.start - view.start) / seconds, 3) for _, bar in bars],
+                "x": [round(max(1.0, bar.end - bar.start) / seconds, 3) for _, bar in bars],
+                "customdata": [duration_text(bar.end - bar.start) for _, bar in bars],
                 "marker": {
                     "color": colors.hues[HUES.get(phase, Hue.GRAY)],
                     "pattern": {"shape": _PATTERNS.get(phase, "")},
                 },
-                "hovertemplate": f"%{{y}}: {plain(phase)} for %{{x}} s<extra></extra>",
+                "hovertemplate": f"%{{y}}: {plain(phase)} for %{{customdata}}<extra></extra>",
             }
         )
     axes = {
         "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "categoryarray": names},
-        "xaxis": {"ticksuffix": " s", "title": {"text": "since the first node began"}},
+        "xaxis": {"ticksuffix": f" {unit}", "title": {"text": "since the first node began"}},
         "margin": {"l": 90},
     }
     whole = layout(colors, 110 + 24 * len(shown), showlegend=True, barmode="overlay", **axes)
     return PageChart({"data": traces, "layout": whole})
+
+
+def _unit_of(seconds: float) -> tuple[str, float]:
+    """The unit of an axis of so many seconds, and how many seconds it has."""
+    return ("s", 1.0) if seconds < 180 else ("min", 60.0) if seconds < 3 * 3600 else ("h", 3600.0)

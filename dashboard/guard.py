@@ -14,7 +14,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextvars import ContextVar
-from http.cookies import CookieError, SimpleCookie
 from math import ceil
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote_to_bytes
@@ -30,7 +29,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-COOKIE = "neurontop_session"
 BROWSER_COOKIE = "neurontop_browser"
 """Cookie of browsers that dropped a log; without an age, so that it ends with the browser."""
 MOST_BODY_BYTES = ConnectionLimits().body_bytes
@@ -160,7 +158,7 @@ class Guard:
         if not self._access.allows_host(headers.get("host", "")):
             raise Refused(421, "the Host header does not name this server; allow the name with --allow-host")
         address = client_of(_address(scope))
-        session = _cookie(headers, COOKIE)
+        session = _cookie(headers, self._access.cookie)
         permission = self._access.permission_of_session(session, time.time())
         signed_in = permission is not Permission.NONE
         # A signed-in client is not slowed down by other requests from the same address.
@@ -229,8 +227,7 @@ class Guard:
             await _respond(send, 308, "", "text/plain", (("location", place),))
             return True
         if path == "sign-in" and method in ("GET", "HEAD"):
-            query = parse_qs(scope["query_string"].decode("utf-8", "replace"), max_num_fields=20)
-            back = self._own_address((query.get("to") or [""])[0])
+            back = self._own_address(_field(_form(scope["query_string"]), "to"))
             await _respond(send, 200, sign_in_page(self._prefix, back=back), "text/html; charset=utf-8")
             return True
         if path not in ("sign-in", "sign-out") or method != "POST":
@@ -242,12 +239,9 @@ class Guard:
             return True
         if not self._sign_in_rate.allows(client_of(_address(scope)), time.monotonic()):
             raise Refused(429, "too many attempts to sign in; wait a minute", retry_after=60.0)
-        try:
-            form = parse_qs((await _body(headers, receive)).decode("utf-8", "replace"), max_num_fields=20)
-        except ValueError:
-            raise Refused(400, "the form has too many fields") from None
-        granted = self._permission_of_token(scope, (form.get("token") or [""])[0].strip())
-        back = self._own_address((form.get("to") or [""])[0])
+        form = _form(await _body(headers, receive))
+        granted = self._permission_of_token(scope, _field(form, "token").strip())
+        back = self._own_address(_field(form, "to"))
         if granted is Permission.NONE:
             page = sign_in_page(self._prefix, wrong=True, back=back)
             await _respond(send, 403, page, "text/html; charset=utf-8")
@@ -266,7 +260,7 @@ class Guard:
 
     async def _signed(self, scope: Scope, headers: dict[str, str], send: Send, value: str, age: int, back: str) -> None:
         secure = scope.get("scheme") == "https" or headers.get("x-forwarded-proto") == "https"
-        cookie = f"{COOKIE}={value}; Path={self._prefix}; Max-Age={age}; HttpOnly; SameSite=Strict"
+        cookie = f"{self._access.cookie}={value}; Path={self._prefix}; Max-Age={age}; HttpOnly; SameSite=Strict"
         cookie += "; Secure" if secure else ""
         await _respond(send, 303, "", "text/plain", (("location", back), ("set-cookie", cookie)))
 
@@ -411,6 +405,18 @@ def _counts_a_click(inputs: Any) -> bool:
     return not isinstance(inputs, dict) or bool(inputs.get("value"))
 
 
+def _form(text: bytes) -> dict[str, list[str]]:
+    try:
+        return parse_qs(text.decode("utf-8", "replace"), max_num_fields=20)
+    except ValueError:
+        raise Refused(400, "the form has too many fields") from None
+
+
+def _field(form: Mapping[str, list[str]], name: str) -> str:
+    """The first value of a field; "" where it is empty or missing."""
+    return form.get(name, [""])[0]
+
+
 def _digest(secret: str) -> bytes:
     """A digest that identifies a secret without revealing it."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()[:12]
@@ -421,12 +427,12 @@ def _address(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-def _cookie(headers: dict[str, str], name: str) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
+def _cookie(headers: Mapping[str, str], name: str) -> str:
+    """The value of a cookie. A host's cookies come together, whatever the port of the server that set them, and some
+    have values that `http.cookies` stops at (JSON): they must not hide ours.
+    """
+    pairs = (pair.partition("=") for pair in headers.get("cookie", "").split(";"))
+    return next((value.strip() for given, _, value in pairs if given.strip() == name), "")
 
 
 async def _body(headers: dict[str, str], receive: Receive) -> bytes:

@@ -191,7 +191,7 @@ def _bars_of_cores(view: MemoryTable) -> list[_Bar]:
     several = len({row.node for row in rows}) > 1
     return [
         _Bar(
-            f"{row.node} {core_label(row)}" if several else core_label(row),
+            f"{plain(row.node)} {core_label(row)}" if several else core_label(row),
             row.key,
             row.kinds,
             row.memory,
@@ -209,7 +209,7 @@ def _bars_of_devices(rows: Sequence[CoreRow]) -> list[_Bar]:
     several = len({row.node for row in rows}) > 1
     return [
         _Bar(
-            f"{node} {device}" if several else f"{device}",
+            f"{plain(node)} {device}" if several else f"{device}",
             max(cores, key=lambda row: row.peak or 0).key,
             {kind: sum(row.kinds.get(kind, 0) for row in cores) for kind in legend_kinds(cores)},
             total(row.memory for row in cores),
@@ -306,7 +306,7 @@ def _short_place(core: ExhaustedCore) -> str:
     """A place, shortened so that it fits below a bar."""
     numbers = (("d", core.device), ("c", core.core))
     parts = [plain(core.node), *(f"{letter}{number}" for letter, number in numbers if number is not None)]
-    return " ".join(filter(None, parts)) or core.place
+    return " ".join(filter(None, parts)) or plain(core.place)
 
 
 def bands(

@@ -6,6 +6,7 @@ value is a series that is absent, never zero.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -170,8 +171,11 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from neuron_top.dashboard.feed_registry import LIVE
+
     async def metrics(request: Request) -> Response:
         encode, kind = choose_encoder(request.headers.get("accept", ""))
-        return Response(encode(registry), headers={"content-type": kind})
+        await feeds.opened(LIVE)
+        return Response(await asyncio.to_thread(encode, registry), headers={"content-type": kind})
 
     server.add_route(f"{prefix}metrics", metrics, methods=["GET"])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
@@ -19,18 +20,33 @@ from neuron_top.views.trends import StepValue
 
 STEP, TIME = "step", "time"
 HEIGHT = 260
+RESTS = 20.0
+"""A recording is read again only after this many times the duration of its last reading."""
 _FEW = 60
 _KEPT = 32
 _DASHES = ("solid", "dash", "dot", "dashdot")
 """The second sign beside the color."""
 
 
-class Overlays:
-    """Curves of recordings by id. `read` is slow for one that was not asked for before: not for an event loop."""
+class _ReadCurves(NamedTuple):
+    key: tuple[str, int]
+    """The name of the recording, and how many events it had."""
+    at: float
+    took: float
+    run: OverlaidRun
 
-    def __init__(self, feeds: FeedRegistry) -> None:
-        self._feeds, self._runs = feeds, RunService(feeds.settings)
-        self._read: OrderedDict[tuple[str, str, int], OverlaidRun] = OrderedDict()
+
+class Overlays:
+    """Curves of recordings by id. `read` is slow for one that was not asked for before: not for an event loop.
+
+    One that is still being made is read again from its beginning, as seldom as RESTS says.
+    """
+
+    def __init__(
+        self, feeds: FeedRegistry, runs: RunService | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._feeds, self._runs, self._clock = feeds, runs or RunService(feeds.settings), clock
+        self._read: OrderedDict[str, _ReadCurves] = OrderedDict()
 
     def read(self, names: Sequence[str]) -> list[OverlaidRun]:
         """The curves of these runs; of a recording that is gone there are none."""
@@ -40,17 +56,19 @@ class Overlays:
             if name == LIVE:
                 made.append(self._feeds.read(LIVE, _live))
             elif name in events:
-                made.append(self._recorded((name, *events[name])))
+                made.append(self._recorded(name, events[name]))
         return made
 
-    def _recorded(self, key: tuple[str, str, int]) -> OverlaidRun:
-        known = self._read.get(key)
-        if known is None:
-            (known,) = self._runs.overlay([key[0]])
-            self._read[key] = known
-            while len(self._read) > _KEPT:
-                self._read.popitem(last=False)
-        return known
+    def _recorded(self, run: str, key: tuple[str, int]) -> OverlaidRun:
+        known, began = self._read.get(run), self._clock()
+        if known is not None and (known.key == key or began - known.at < RESTS * known.took):
+            return known.run
+        (curves,) = self._runs.overlay([run])
+        ended = self._clock()
+        self._read[run] = _ReadCurves(key, ended, ended - began, curves)
+        while len(self._read) > _KEPT:
+            self._read.popitem(last=False)
+        return curves
 
 
 def _live(run: Run, _now: float) -> OverlaidRun:

@@ -69,6 +69,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     async def update(_pulse: Any, search: str, known: Any) -> tuple[Any, Any]:
         run = state_of(search).get("run", "")
         try:
+            await feeds.opened(run)
             lines = feeds.feed(run).log_tail(READ)
         except NeuronTopError:  # the page itself reports it
             return None, None

@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.limits import client_of
 from neuron_top.dashboard.shared_answers import SharedAnswers
-from neuron_top.errors import NeuronTopError
+from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.services.jobs import PREFIX
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.verdict import GOES_ON, SIGNS, freshness_text, progress_text
@@ -33,6 +33,8 @@ MOST_SECONDS = 1.0
 """The longest time between messages: elapsed times grow without events, and silence means a broken connection."""
 STALE_SECONDS = 5.0
 """The frame's state in a message may be this old, so that the message need not wait for it."""
+READING_SECONDS = 2.0
+"""How long `alive` waits for a run that is still being read; then it says so, before a page takes it for lost."""
 MOST_SOCKETS = 500
 MOST_OF_ONE = 300
 """The most sockets of one address, which may be a proxy; a page without a socket polls every second instead."""
@@ -40,12 +42,12 @@ MOST_OF_ONE = 300
 
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether the server is there;
-    with `?run=…` it says what a message of the socket would."""
+    with `?run=…` it says what a message of the socket would, or by status 202 that the run is still being read."""
     sockets: dict[WebSocket, str] = {}
     answers = SharedAnswers[str](LEAST_SECONDS, stale=STALE_SECONDS)
 
     async def news(run: str) -> str:
-        feeds.feed(run)  # refuses other browsers, as a dropped log belongs to one alone
+        await feeds.opened(run)  # refuses other browsers, as a dropped log belongs to one alone
         # In a thread: it asks for the recordings and for what is kept of alerts. Once for all who look at the run.
         return await answers.get(run, partial(_news, feeds, run))
 
@@ -54,7 +56,10 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
         run = request.query_params.get("run")
         with contextlib.suppress(NeuronTopError):
             if run is not None:
-                return Response(await news(run), media_type="application/json")
+                try:
+                    return Response(await asyncio.wait_for(news(run), READING_SECONDS), media_type="application/json")
+                except TimeoutError:
+                    return Response(status_code=202)
         return Response(status_code=204)
 
     @server.websocket(f"{prefix}push")
@@ -110,10 +115,12 @@ async def _notify(
 ) -> None:
     """Messages about a run; each `later` seconds after its change, because browsers ask as soon as they get one."""
     try:
-        feeds.feed(run)
-    except NeuronTopError:
+        await feeds.opened(run)
+    except NothingToShow:
         await socket.close(4404)
         return
+    except NeuronTopError:  # it cannot be read at the moment
+        pass
     version = -1
     while True:
         version = await feeds.wait_for_change(run, version, MOST_SECONDS)

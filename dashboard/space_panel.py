@@ -6,7 +6,6 @@ Below them PyTorch's own cache, read-only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +13,7 @@ from dash import dcc, html
 
 from neuron_top.dashboard.components import note, panel, stacked_bar, table
 from neuron_top.services.caches import Disk
-from neuron_top.units import UNKNOWN, bytes_text, count_text, percent_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, moment_text, percent_text
 from neuron_top.views.entries import EntryTable
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 from neuron_top.views.reclaim import Reclaim, reclaimable
@@ -68,7 +67,7 @@ def _parts(parts: list[Reclaim]) -> list[Any]:
 def other_cache(one: OtherCache) -> Any:
     """The panel of one cache."""
     kinds = [
-        (html.Code(kind.kind), kind.what, count_text(kind.entries), bytes_text(kind.bytes), _when(kind.used))
+        (html.Code(kind.kind), kind.what, count_text(kind.entries), bytes_text(kind.bytes), moment_text(kind.used))
         for kind in one.kinds
     ]
     largest = [
@@ -77,7 +76,7 @@ def other_cache(one: OtherCache) -> Any:
             html.Code(entry.key),
             bytes_text(entry.bytes),
             count_text(entry.files),
-            _when(entry.used or entry.changed),
+            moment_text(entry.used or entry.changed),
         )
         for entry in one.largest
     ]
@@ -110,7 +109,3 @@ def other_cache(one: OtherCache) -> Any:
         else None,
         wide=True,
     )
-
-
-def _when(seconds: float | None) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC") if seconds is not None else UNKNOWN

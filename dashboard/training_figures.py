@@ -98,9 +98,10 @@ def _shapes(marks: Sequence[TrainingMark], by_step: bool, places: Sequence[Any],
     """Lines across the chart where something compiled or failed within the shown range; the first failure by name."""
     shapes: list[Figure] = []
     is_named = False
+    first, last = min(places), max(places)  # a run that resumed from a checkpoint repeats steps
     for mark in marks:
         at = mark.step if by_step else iso(mark.time or 0.0)
-        if at is not None and places[0] <= at <= places[-1]:
+        if at is not None and first <= at <= last:
             style = {"color": state_color(colors, mark.state), "width": 1, "dash": "dot"}
             line = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": at, "x1": at, "line": style}
             shapes.append(line if is_named or mark.state is not MarkKind.FAILED else line | _failed(colors))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from dash import html
@@ -12,7 +11,7 @@ from neuron_top.dashboard.components import attributes, note, panel, table
 from neuron_top.dashboard.guard import current_permission, why_not_act
 from neuron_top.dashboard.permissions import action_permission
 from neuron_top.services.caches import PlanHistory, action_of
-from neuron_top.units import bytes_text, count_text
+from neuron_top.units import bytes_text, count_text, moment_text
 
 SHOWN = 50
 
@@ -23,7 +22,7 @@ def trash_panel(trash: Sequence[PlanHistory]) -> Any:
         return None
     rows = [
         (
-            datetime.fromtimestamp(one.begun.at, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            moment_text(one.begun.at),
             f"{action_of(one.begun.verb).title}: {one.begun.policy}" if one.begun.policy else "found in the trash",
             count_text(len({move.entry for move in one.in_trash})),
             bytes_text(one.bytes_in_trash),

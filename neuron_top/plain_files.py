@@ -12,8 +12,8 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-_FARTHEST = 60e9
-"""Seconds: some 1,900 years before and after the epoch."""
+from neuron_top.calendar_bounds import is_in_calendar
+
 Check = Callable[[int, os.stat_result], None]
 """(descriptor, its facts): raises whatever it likes where the file must not be used."""
 
@@ -50,7 +50,7 @@ def last_change(path: str | Path) -> float | None:
         changed = os.stat(path).st_mtime  # noqa: PTH116 (strings are asked for too)
     except (OSError, ValueError):
         return None
-    return changed if abs(changed) < _FARTHEST else None
+    return changed if is_in_calendar(changed) else None
 
 
 def size_of(path: str | Path) -> int:

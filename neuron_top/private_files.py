@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import stat
+import threading
 from pathlib import Path
 
 from neuron_top.errors import RefusedForSafety
@@ -42,7 +43,28 @@ def open_file(path: Path, flags: int) -> int:
     try:
         return open_plain(path, flags | os.O_CREAT, mode=FILE_MODE, check=lambda _, facts: _check_owner(path, facts))
     except NotAPlainFile:
-        raise RefusedForSafety(f"{path} is not a plain file: {_WAY_OUT}") from None
+        raise _not_plain(path) from None
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file where there is none. One that is there is checked as `open_file` does, but not opened:
+    whoever closes a file loses all locks that this process has on it, as SQLite has while a connection is open.
+
+    Raises OSError, RefusedForSafety when something else lies there or it belongs to another user.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with _making:
+        try:
+            os.close(os.open(path, flags, FILE_MODE))
+        except FileExistsError:
+            facts = path.lstat()
+        else:
+            return
+    if not stat.S_ISREG(facts.st_mode):
+        raise _not_plain(path)
+    _check_owner(path, facts)
+    if not os.access(path, os.R_OK | os.W_OK, effective_ids=True):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def replace_file(path: Path, *parts: bytes, mode: int = FILE_MODE, locked: bool = False) -> None:
@@ -72,9 +94,15 @@ def _make_above(folder: Path) -> None:
         folder.mkdir(mode=FOLDER_MODE)
 
 
+def _not_plain(path: Path) -> RefusedForSafety:
+    return RefusedForSafety(f"{path} is not a plain file: {_WAY_OUT}")
+
+
 def _check_owner(path: Path, facts: os.stat_result) -> None:
     if facts.st_uid not in (os.geteuid(), 0):
         raise RefusedForSafety(f"{path} belongs to user {facts.st_uid}: {_WAY_OUT}")
 
 
 _WAY_OUT = "set state_dir (NEURONTOP_STATE_DIR) to a folder of your own"
+_making = threading.Lock()
+"""Held until a new file is closed, so that another thread takes no lock on it before that."""

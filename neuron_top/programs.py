@@ -30,6 +30,10 @@ class NoAnswer(Exception):
     """The program was started and gave no usable answer; the text completes "<program> …"."""
 
 
+class TooSlow(NoAnswer):
+    """The program did not end in time."""
+
+
 class Answer(NamedTuple):
     """What a program wrote, and its exit status (negative: the signal that ended it)."""
 
@@ -84,7 +88,7 @@ class _OutputReader:
             while self._process.poll() is None:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise NoAnswer(f"did not answer within {seconds:g} s")
+                    raise TooSlow(f"did not answer within {seconds:g} s")
                 if self._selector.get_map():
                     self._take(min(left, _LOOK_SECONDS))
                 else:  # both streams are closed, and it goes on

@@ -7,6 +7,9 @@ everywhere in the program and `—` on every screen. Nothing here rounds a value
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
+
+from neuron_top.calendar_bounds import is_in_calendar
 
 UNKNOWN = "—"
 _HOURS_COUNT = 10 * 86400
@@ -44,6 +47,14 @@ def duration_text(seconds: float | None) -> str:
         if whole < size * (60 if size < 3600 else 24) or big == "d":
             return f"{whole // size} {big} {whole % size // small_size:02d} {small}"
     raise AssertionError("unreachable")
+
+
+def moment_text(seconds: float | None, form: str = "%Y-%m-%d %H:%M UTC") -> str:
+    """A moment, given as seconds since the epoch, in UTC: `2026-11-29 10:04 UTC`; unknown also where no calendar has
+    it."""
+    if seconds is None or not is_in_calendar(seconds):
+        return UNKNOWN
+    return datetime.fromtimestamp(seconds, UTC).strftime(form)
 
 
 def latency_text(seconds: float | None) -> str:

@@ -12,11 +12,11 @@ import csv
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.events import AnyEvent, GraphMeasured, LineMalformed
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
-from neuron_top.parsers.timestamps import is_in_calendar
 
 FAMILY = "graph table"
 FILE = late_pattern(r"metric_table_graph_stats_rank(\d{1,6})\.csv\Z")

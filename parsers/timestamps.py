@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from neuron_top.events.base import EARLIEST, LATEST
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.late_pattern import late_pattern
 
 _STAMP = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?([+-](?:0\d|1[0-4]):?(?:00|15|30|45)(?![\d:]))?"
@@ -51,11 +51,6 @@ def _midnight(date: str) -> float | None:
     except ValueError:
         return None
     return midnight.timestamp() if 1 < midnight.year < 9999 else None  # a zone may lead out of the first and last year
-
-
-def is_in_calendar(moment: float) -> bool:
-    """Whether screens can show these seconds since the epoch in any time zone: a file may hold any number."""
-    return EARLIEST <= moment < LATEST
 
 
 def wrapper(date: str, clock: str, digits: str) -> float | None:

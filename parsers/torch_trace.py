@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.decoders import MALFORMED
 from neuron_top.events import (
     AnyEvent,
@@ -39,7 +40,7 @@ from neuron_top.events.torch_trace import TorchCache, TorchCacheOutcome
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineSplitter
-from neuron_top.parsers.timestamps import HALF_YEAR, is_in_calendar
+from neuron_top.parsers.timestamps import HALF_YEAR
 
 FAMILY = "torch trace"
 _FILE_RANK = late_pattern(r"rank_(\d{1,9})_")

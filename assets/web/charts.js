@@ -66,8 +66,12 @@
       unseen.delete(chart);
       return new Promise((done, failed) => { waiting.push({chart, figure, done, failed}); next(); });
     };
-    /* Dash asks for it after every first drawing; a chart that has its size already would be drawn twice. */
-    Plotly.Plots.resize = (chart) => (fits(chart) ? Promise.resolve(chart) : resize(chart));
+    /* Dash asks for it after every first drawing; a chart that has its size already would be drawn twice. The library's
+       own forgets the height that a figure gives: a chart that was hidden before would stay as low as it was then. */
+    Plotly.Plots.resize = (chart) => {
+      if (fits(chart) || !chart.clientWidth) { return Promise.resolve(chart); }
+      return chart.layout && chart.layout.height ? Plotly.relayout(chart, {width: chart.clientWidth}) : resize(chart);
+    };
   }
 
   async function next() {

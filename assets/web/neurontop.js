@@ -111,6 +111,13 @@
     try {
       const address = prefix + "alive?run=" + encodeURIComponent(runOf());
       const answer = await fetch(address, {cache: "no-store", signal: AbortSignal.timeout(STUCK_MS)});
+      if (answer.status === 202) {  // what was asked waits for it: asked again, it would take all connections
+        comeBack();
+        lastHeard = quietSince = asking = Date.now();
+        show("up", "reading …");
+        seeking = false;
+        return;
+      }
       if (answer.ok) { comeBack(); receive(await answer.text(), ", by polling"); } else { lost = true; }
       if (answer.status === 401) { signIn(); }
     } catch (error) { lost = true; }

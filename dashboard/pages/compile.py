@@ -193,7 +193,8 @@ def _summary(graphs: GraphTable, cache: CacheCard, frames: TorchView | None) -> 
 def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
-    def answer(asked: PageRequest) -> dict[str, Any]:
+    async def answer(asked: PageRequest) -> dict[str, Any]:
+        await feeds.opened(asked.run)
         graphs, lanes, lookups, frames = (
             feeds.cached_view(asked.run, graph_table),
             feeds.cached_view(asked.run, whole_timeline),

@@ -238,7 +238,8 @@ def _seconds(text: Any) -> float:
 def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
-    def answer(asked: PageRequest) -> dict[str, Any]:
+    async def answer(asked: PageRequest) -> dict[str, Any]:
+        await feeds.opened(asked.run)
         other = asked.state.get("with")
         since, until = zoomed(asked.values[0])
         one = (
@@ -256,6 +257,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         if not other:
             return render(one, None, asked.colors, core, cores=cores)
         second = _run(other)
+        await feeds.opened(second)
         table, other_core = feeds.cached_view(second, memory_table), feeds.read(second, breakdown)
         return render(one, table, asked.colors, core, other_core, cores)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -21,26 +21,35 @@ from neuron_top.dashboard.page_diff import Marked, PageChart, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NothingToShow
 from neuron_top.filters import words_filter
-from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
+from neuron_top.units import UNKNOWN, count_text, counted, duration_text, percent_text
 from neuron_top.views.blame.records import Blame
-from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, only_nodes, top
+from neuron_top.views.fleet import (
+    METRICS,
+    FleetMetric,
+    FleetPage,
+    JobRow,
+    NodeRow,
+    metric_named,
+    only_nodes,
+    shown_job,
+    top,
+)
 from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
 from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.fleet_text import (
     attribute_text,
     fleet_text,
-    jobs_text,
+    node_facts,
     node_words,
     nodes_text,
     phases_text,
     slow_nodes_text,
     steps_text,
-    trouble_text,
     wait_text,
 )
 from neuron_top.views.phases import PhaseTimeline
-from neuron_top.views.rank_steps import StepMap, folded_words
+from neuron_top.views.rank_steps import LEAST_RANKS, StepMap, folded_words
 
 PATH, NAME = "fleet", "Fleet"
 OUTPUTS = PageOutputs(
@@ -68,6 +77,7 @@ OUTPUTS = PageOutputs(
 STALE_SECONDS = 4.0
 """So old may be what a browser is given at once, while what is newer is asked for."""
 MOST_SELECTED = 200
+_SELECT = "To compare nodes of your choice with all others: “a click selects” above the cells, then click them."
 NO_FLEET = "No fleet is named: start the server with `neurontop serve --store postgresql://host/database`."
 
 
@@ -88,6 +98,14 @@ class FleetAnswer(NamedTuple):
     """One core of the node; a sentence where there is none of that number."""
     steps: StepMap | str
     phases: PhaseTimeline | str
+    job: JobRow | None = None
+    """The job whose steps, phases and compiles are shown."""
+    state: Mapping[str, str] = {}
+    """The page's address."""
+
+    def link(self, text: str, **changes: str | None) -> Any:
+        """A link to the same page with some of its address changed."""
+        return dcc.Link(text, href=f"fleet{search_with(f'?{urlencode(self.state)}', **changes)}")
 
 
 def layout(state: dict[str, str]) -> Any:
@@ -126,6 +144,7 @@ def layout(state: dict[str, str]) -> Any:
                 tools=choice,
                 wide=True,
             ),
+            _node_panel(),  # below the cells: a click on one shows it at once
             panel(
                 "Step times, ranks × steps",
                 html.Div(id="fleet-steps-note"),
@@ -138,7 +157,7 @@ def layout(state: dict[str, str]) -> Any:
                 chart("fleet-phases", "What each node did from when to when", 160),
                 wide=True,
             ),
-            panel("Top ten", html.Div(id="fleet-top")),
+            panel("Worst nodes", html.Div(id="fleet-top")),
             panel("What is different", html.Div(id="fleet-different")),
             panel(
                 "Who compiled, who waited",
@@ -147,20 +166,23 @@ def layout(state: dict[str, str]) -> Any:
                 wide=True,
             ),
             fleet_change_panel.change_panel(),
-            html.Section(
-                [
-                    html.Div(id="fleet-node"),
-                    chart("fleet-cores", "The cores of the node; click one to open it", 120),
-                    html.Div(id="fleet-core"),
-                    chart("fleet-core-history", "The core over the last hour", 160),
-                    chart("fleet-history", "The node's cores over the last hour", 160),
-                ],
-                className="panel wide",
-                id="fleet-node-panel",
-                **attributes(aria_label="One node"),
-            ),
         ],
         className="grid two",
+    )
+
+
+def _node_panel() -> Any:
+    return html.Section(
+        [
+            html.Div(id="fleet-node"),
+            chart("fleet-cores", "The cores of the node; click one to open it", 120),
+            chart("fleet-history", "The node's cores over the last hour", 160),
+            html.Div(id="fleet-core"),
+            chart("fleet-core-history", "The core over the last hour", 160),
+        ],
+        className="panel wide",
+        id="fleet-node-panel",
+        **attributes(aria_label="One node"),
     )
 
 
@@ -174,55 +196,78 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
     shown = f"; {count_text(len(answer.nodes))} match" if len(answer.nodes) < len(page.nodes) else ""
     cores = metric.name if node is not None and metric.name in node.cores else METRICS[0].name
     return {
-        "fleet-summary": fleet_text(page) + shown,
-        "fleet-jobs": _jobs(page.jobs),
+        "fleet-summary": [fleet_text(page) + shown, *_only(answer)],
+        "fleet-jobs": _jobs(answer),
         "fleet-cells": figures.nodes_figure(fleet_cells(answer.nodes, metric), colors),
-        "fleet-top": _top(page, answer.nodes, metric),
-        "fleet-different": _different(answer.different, "selected" if answer.selected else "slow"),
+        "fleet-top": _top(answer),
+        "fleet-different": _different(answer),
         "fleet-blame": blame_section(answer.blame),
         "fleet-blame-time": blame_figure(answer.blame, colors),
-        "fleet-node": _node(node) if node is not None else None,
+        "fleet-node": _node(answer, node) if node is not None else None,
         "fleet-core": _core(answer.core),
         "fleet-core-history": PageChart(figures.core_history_figure(answer.core, colors))
         if isinstance(answer.core, FleetCorePage)
         else blank,
         "fleet-steps": figures.steps_figure(answer.steps, colors),
-        "fleet-steps-note": _steps_note(answer.steps),
+        "fleet-steps-note": _steps_note(answer.steps, answer.job),
         "fleet-phases": figures.phases_figure(answer.phases, colors),
-        "fleet-phases-note": _phases_note(answer.phases),
+        "fleet-phases-note": _phases_note(answer.phases, answer.job),
         "fleet-cores": figures.cores_figure(node, cores, colors) if node is not None else blank,
         "fleet-history": PageChart(figures.history_figure(node, colors)) if node is not None else blank,
     }
 
 
-def _steps_note(view: StepMap | str) -> Any:
+def _only(answer: FleetAnswer) -> list[Any]:
+    """That the page shows one job only, and the way back."""
+    if not answer.state.get("job") or answer.job is None:
+        return []
+    return [f" · {_job_words(answer.job)} only · ", answer.link("show all jobs", job=None)]
+
+
+def _job_words(job: JobRow | None) -> str:
+    if job is None:
+        return ""
+    return f"job {job.job}" if job.name in ("", job.job) else f"job {job.job}, {job.name}"
+
+
+def _of_job(job: JobRow | None) -> str:
+    """The begin of a sentence about one job's chart."""
+    return f"{_job_words(job).capitalize()}. " if job is not None else ""
+
+
+def _steps_note(view: StepMap | str, job: JobRow | None) -> Any:
     """The legend: the scale, what stands out, what was folded."""
     if isinstance(view, str) or not view.rows:
-        return absent(view if isinstance(view, str) else "No rank has reported two steps yet.")
+        return absent(_of_job(job) + (view if isinstance(view, str) else "No rank has reported two steps yet."))
+    others = "the other ranks at the same step" if view.ranks >= LEAST_RANKS else "the median step"
+    stands_out = f"▲ is far above {others}: {counted(view.outliers, 'step')}." if view.outliers else "None stands out."
     words = [
-        f"From {duration_text(view.low)} or less to {duration_text(view.high)} or more, the median is "
-        f"{duration_text(view.median)}. ▲ is far above the other ranks at the same step: {count_text(view.outliers)}.",
+        f"{_of_job(job)}From {duration_text(view.low)} or less to {duration_text(view.high)} or more, the median is "
+        f"{duration_text(view.median)}. {stands_out}",
         f"The slowest: {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}.",
     ]
     return note(" ".join([*words, *(f"{one}." for one in folded_words(view))]))
 
 
-def _phases_note(view: PhaseTimeline | str) -> Any:
+def _phases_note(view: PhaseTimeline | str, job: JobRow | None) -> Any:
     if isinstance(view, str) or not view.rows:
-        return absent(view if isinstance(view, str) else "No node has reported what it does.")
-    if len(view.rows) <= figures.PHASE_ROWS:
-        return None
+        return absent(_of_job(job) + (view if isinstance(view, str) else "No node has reported what it does."))
     left = sum(1 + len(row.alike) for row in view.rows[figures.PHASE_ROWS :])
-    return note(f"The {figures.PHASE_ROWS} worst groups of nodes that did the same; {count_text(left)} more nodes.")
+    more = f"The {figures.PHASE_ROWS} worst groups of nodes that did the same; {count_text(left)} more nodes."
+    words = f"{_of_job(job)}{more if left else ''}".strip()
+    return note(words) if words else None
 
 
-def _jobs(jobs: Sequence[JobRow]) -> Any:
+def _jobs(answer: FleetAnswer) -> Any:
+    jobs = answer.page.jobs
     if not jobs:
         return note("No job yet. Start `neurontop agent` beside one on each of its nodes.")
+    elsewhere: dict[str, str | None] = dict.fromkeys(("node", "core", "selected"))  # may be nodes of another job
     rows = [
         (
-            job.job, job.name, job.state_text, nodes_text(job), phases_text(job), steps_text(job),
-            count_text(job.graphs_left), wait_text(job), slow_nodes_text(job) or UNKNOWN,
+            answer.link(job.job, **elsewhere, job=job.job), job.name, job.state_text, nodes_text(job),
+            phases_text(job), steps_text(job), count_text(job.graphs_left), wait_text(job),
+            slow_nodes_text(job) or UNKNOWN,
         )
         for job in jobs[:20]
     ]  # fmt: skip
@@ -230,12 +275,16 @@ def _jobs(jobs: Sequence[JobRow]) -> Any:
     return table(head, rows, caption="Jobs, the newest first", right=(6,))
 
 
-def _top(page: FleetPage, nodes: Sequence[NodeRow], metric: FleetMetric) -> Any:
-    ranked = top(only_nodes(page, {row.node for row in nodes}), metric)
+def _top(answer: FleetAnswer) -> Any:
+    metric = answer.metric
+    ranked = top(only_nodes(answer.page, {row.node for row in answer.nodes}), metric)
     if not ranked:
         return note(f"No node reports {metric.title}.")
     # Few cells: the table is sent anew whenever a place changes.
-    rows = [(row.node, f"{row.text}{f', core {row.core}' if row.core else ''}") for row in ranked]
+    rows = [
+        (answer.link(row.node, node=row.node, core=None), f"{row.text}{f', core {row.core}' if row.core else ''}")
+        for row in ranked
+    ]
     head, caption = ("node", metric.title), f"The worst nodes by {metric.title}"
     if not any(row.core for row in ranked):  # the node's own: its median says the same
         return table(head, rows, caption=caption, right=(1,))
@@ -243,32 +292,33 @@ def _top(page: FleetPage, nodes: Sequence[NodeRow], metric: FleetMetric) -> Any:
     return table((*head, "median of its cores"), medians, caption=caption, right=(1, 2))
 
 
-def _different(found: Differences | str, kind: str) -> Any:
+def _different(answer: FleetAnswer) -> Any:
+    found, kind = answer.different, "selected" if answer.selected else "slow"
     if isinstance(found, str):
-        return note(found)
+        return [note(f"{found[:1].upper()}{found[1:]}."), note(_SELECT)]
     rows = [
         (row.attribute, row.value, percent_text(row.selected_share), percent_text(row.rest_share), f"{row.chance:.2g}")
         for row in found.rows
     ]
     which = f"{', '.join(found.selected[:8])}{' …' if len(found.selected) > 8 else ''}"
-    words = html.P(f"{len(found.selected)} {kind} nodes against {count_text(found.rest)} others: {which}.")
+    chosen = counted(len(found.selected), f"{kind} node")
+    clear = [" ", answer.link("Clear the selection", selected=None)] if answer.selected else []
+    words = html.P([f"{chosen} against {counted(found.rest, 'other')}: {which}.", *clear])
     if not rows:
         return [words, note("No attribute differs between them.")]
     head = ("attribute", "value", f"{kind} nodes", "the others", "by chance")
-    return [words, table(head, rows, caption=f"Attributes of the {kind} nodes", right=(2, 3, 4))]
+    chance = note("By chance: how often as many nodes, drawn blindly, would differ as much. It proves no cause.")
+    return [words, table(head, rows, caption=f"Attributes of the {kind} nodes", right=(2, 3, 4)), chance]
 
 
-def _node(page: NodePage) -> Any:
+def _node(answer: FleetAnswer, page: NodePage) -> Any:
     row = page.row
-    facts = (
-        ("job", jobs_text(row)), ("state", f"{row.state} {row.phase}".strip()),
-        ("step", f"{count_text(row.step)}, {duration_text(row.step_seconds)} each"),
-        ("wrong", trouble_text(row)), ("heard of", f"{duration_text(row.silent_seconds)} ago"),
-        *((name, attribute_text(name, value)) for name, value in sorted(row.attributes.items())),
-    )  # fmt: skip
+    attributed = ((name, attribute_text(name, value)) for name, value in sorted(row.attributes.items()))
     lines = html.A("Log lines, from its agent", href=f"logs?{urlencode({'node': row.node})}")
+    close = answer.link("Close", node=None, core=None)
     missing = [note(page.history.missing, kind="quiet no-node-history")] if page.history.missing else []
-    return [html.H2(f"Node {row.node}"), html.P(lines), fact_list(facts), *missing]
+    facts = fact_list((*node_facts(row), *attributed))
+    return [html.H2(f"Node {row.node}"), html.P([lines, " · ", close]), facts, *missing]
 
 
 def _core(page: FleetCorePage | str | None) -> Any:
@@ -301,8 +351,8 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
     name, job = state.get("node"), state.get("job")
     node = fleet.node(name, job) if name else None
     core = _core_of(fleet, node, state.get("core", ""), job)
-    jobs = sorted(page.jobs, key=lambda job: job.finished is not None)
-    blame = fleet.blame_so_far(jobs[0].job) if jobs else "No job yet."
+    shown = shown_job(page, None) if page.jobs else None
+    blame = fleet.blame_so_far(shown.job) if shown is not None else "No job yet."
     metric = metric_named(state.get("metric", METRICS[0].name))
     steps: StepMap | str
     phases: PhaseTimeline | str
@@ -310,7 +360,7 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
         steps, phases = fleet.pictures(state.get("job"))
     except NothingToShow as none:
         steps = phases = str(none)
-    return FleetAnswer(page, metric, nodes, selected, different, blame, node, core, steps, phases)
+    return FleetAnswer(page, metric, nodes, selected, different, blame, node, core, steps, phases, shown, state)
 
 
 def selected_nodes(state: dict[str, str]) -> tuple[str, ...]:

@@ -306,7 +306,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
         run = asked.run
-        feeds.feed(run)  # refuses who may not see it, before an answer that is shared
+        await feeds.opened(run)  # refuses who may not see it, before an answer that is shared
         chosen = asked.state.get("node"), asked.state.get("core"), asked.colors.name, repr(asked.values)
         question = (run, *chosen, may_act())  # who may act has buttons
         # In a thread, charts too: those of a thousand cores take longer than a browser of another page should wait.
@@ -368,6 +368,7 @@ def _register_nodes(app: Dash, feeds: FeedRegistry) -> None:
     async def offered(_pulse: Any, search: str, shown: list[str]) -> Any:
         state = state_of(search)
         try:
+            await feeds.opened(state.get("run", ""))
             view = await asyncio.to_thread(feeds.cached_view, state.get("run", ""), overview)
             nodes = nodes_of(view)
         except NeuronTopError:

@@ -15,6 +15,7 @@ from zlib import crc32
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.components import attributes, panel
 from neuron_top.dashboard.explain_panel import LinePosition, graphs_by_line
@@ -114,10 +115,11 @@ def _question(state: dict[str, str]) -> list[str]:
     return [state.get(name, "") for name in ("run", "q", "level", "node", "at")]
 
 
-def _reader(feeds: FeedRegistry, fleet: DashboardFleet, state: dict[str, str]) -> Feed | NodeLogs:
+async def _reader(feeds: FeedRegistry, fleet: DashboardFleet, state: dict[str, str]) -> Feed | NodeLogs:
     """The logs of a run, or those of a node of the fleet. Raises NothingToShow."""
-    node = state.get("node", "")
-    return fleet.logs(node) if node else feeds.feed(state.get("run", ""))
+    run, node = state.get("run", ""), state.get("node", "")
+    await feeds.opened(run)  # the names of graphs in its lines are the run's
+    return fleet.logs(node) if node else feeds.feed(run)
 
 
 def node_text(state: dict[str, str]) -> str:
@@ -210,7 +212,8 @@ def moment_of(state: dict[str, str]) -> float | None:
         given = datetime.fromisoformat(state.get("at", ""))
     except ValueError:
         return None
-    return (given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
+    moment = (given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
+    return moment if is_in_calendar(moment) else None  # a zone may lead out of the first and last year
 
 
 def lines_around(reader: Feed | NodeLogs, place: LinePlace, moment: float) -> Around | None:
@@ -270,7 +273,7 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
         state = state_of(search)
         question = _question(state)
         try:
-            reader = _reader(feeds, fleet, state)
+            reader = await _reader(feeds, fleet, state)
             moment = moment_of(state)
             if moment is not None and isinstance(known, list) and known[:1] == [question]:
                 return [no_update] * 5  # the lines at a moment do not change
@@ -326,7 +329,7 @@ def _register_search(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> N
         if not clicks or not top or top.get("question") != question:
             return no_update, no_update, no_update
         try:
-            feed = _reader(feeds, fleet, state)
+            feed = await _reader(feeds, fleet, state)
             found, at, ended = await filtering(search_back, feed, top["at"], query_of(question[1], question[2]))
         except NeuronTopError as problem:
             return no_update, no_update, str(problem)

@@ -247,6 +247,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     laid_over = Overlays(feeds)
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
+        await feeds.opened(asked.run)
         others = others_of(asked.state)
         names = [asked.run, *map(_id, others)] if others else []
         laid = await asyncio.to_thread(laid_over.read, names) if names else []

@@ -28,6 +28,8 @@ from neuron_top.events import (
     EntryChanged,
     GraphExtracted,
 )
+from neuron_top.plain_files import is_folder
+from neuron_top.store.errors import StoreCorrupt
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 USES = "cache-uses.json"
@@ -71,7 +73,10 @@ def _may_be(named: str, root: str) -> bool:
     """Whether a cache that a recording names may be the one at `root`."""
     if "://" in named:
         return named.rstrip("/") == root.rstrip("/")
-    return os.path.realpath(named) == os.path.realpath(root) or not Path(named).is_dir()
+    try:
+        return os.path.realpath(named) == os.path.realpath(root) or not is_folder(named)
+    except ValueError:  # a log may name anything: no path holds a zero byte
+        return True
 
 
 def modules_of(state: Path, run: str) -> tuple[str, ...]:
@@ -97,9 +102,10 @@ def _updated_uses(store: SqliteStore, path: Path) -> Uses:
         batches = store.batches(run, uses.read.get(run, -1))
         roots = uses.roots.pop(run, {})
         unplaced: dict[str, float] = {}
-        for number, events in batches:
-            _note_events(uses, roots, unplaced, events)
-            uses.read[run] = number
+        with contextlib.suppress(StoreCorrupt):  # what else was recorded still counts
+            for number, events in batches:
+                _note_events(uses, roots, unplaced, events)
+                uses.read[run] = number
         for module, at in unplaced.items():
             _note(uses.used_in.setdefault(roots[module], {}) if module in roots else uses.used, module, at)
         if roots and record.finished is None:

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from neuron_top import private_files
@@ -18,6 +18,7 @@ from neuron_top.agent.shipper import Shipper
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.agent.spool import MOST_BYTES, Spool, SpoolUnusable
 from neuron_top.agent.unexpected import UnexpectedErrors
+from neuron_top.errors import RefusedForSafety
 from neuron_top.events import AgentStopped
 from neuron_top.identity import Identity
 from neuron_top.settings import Settings
@@ -60,17 +61,21 @@ class Agent:
         for the address of the database.
         """
         path = spool_path(settings, who.node.value, job)
-        self._lock = _only_one(path.with_suffix(".lock"))
-        self.spool = Spool(path, most_bytes)
-        self._sink = SpoolSink(self.spool, job, warn)
-        self.feed = make_feed(lambda: self._sink)
-        node = Node(who, job, self.feed, lambda: self._sink, settings)
-        self._node = node
-        self._store = FleetStore(settings.store, insecure=settings.store_insecure)
-        self.shipper = Shipper(self._store, self.spool, node, warn, title or job)
-        self._answering = (
-            IntentWorker(self._store, who.node.value, settings.state_path, acts, warn) if acts is not None else None
-        )
+        with ExitStack() as undone:
+            self._lock = _only_one(path.with_suffix(".lock"))
+            undone.callback(os.close, self._lock)
+            self.spool = Spool(path, most_bytes)
+            undone.callback(self.spool.close)
+            self._sink = SpoolSink(self.spool, job, warn)
+            self.feed = make_feed(lambda: self._sink)
+            node = Node(who, job, self.feed, lambda: self._sink, settings)
+            self._node = node
+            self._store = FleetStore(settings.store, insecure=settings.store_insecure)
+            self.shipper = Shipper(self._store, self.spool, node, warn, title or job)
+            self._answering = (
+                IntentWorker(self._store, who.node.value, settings.state_path, acts, warn) if acts is not None else None
+            )
+            undone.pop_all()
         self._unexpected = UnexpectedErrors(warn)
         self._stopping = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="agent", daemon=True)
@@ -150,16 +155,21 @@ class Agent:
 
 
 def _only_one(path: Path) -> int:
-    """Take the lock of a spool, which is held as long as this process lives."""
-    private_files.make_folder(path.parent.parent)
-    private_files.make_folder(path.parent)
-    number = private_files.open_file(path, os.O_RDWR)
+    """Take the lock of a spool, which is held as long as this process lives. Raises AgentRuns, SpoolUnusable."""
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(number)
+        private_files.make_folder(path.parent.parent)
+        private_files.make_folder(path.parent)
+        number = private_files.open_file(path, os.O_RDWR)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            os.close(number)
+            raise
+    except BlockingIOError:
         raise AgentRuns(
             f"another agent runs for this node and job (it holds {path}); stop it, or give this one a job or a "
             "node of its own with --job or NEURONTOP_NODE"
         ) from None
+    except (OSError, RefusedForSafety) as problem:
+        raise SpoolUnusable(f"{path}: the spool cannot be locked: {problem}") from None
     return number

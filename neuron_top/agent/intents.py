@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 from neuron_top import private_files
 from neuron_top.agent.unexpected import UnexpectedErrors, described
-from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.errors import RefusedForSafety
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.fleet_records import Intent, IntentState
 from neuron_top.store.postgres.fleet import FleetStore
@@ -30,6 +30,14 @@ BUSY_LOOKS = 120
 _FOLDER = "intents"
 _NOT_BEGUN = "the connection to the database broke as it was begun, and nothing was done"
 _OPEN = (IntentState.ASKED, IntentState.CONFIRMED, IntentState.TAKEN, IntentState.UNDO, IntentState.UNDOING)
+
+_GIVEN_UP = {
+    IntentState.ASKED: IntentState.REFUSED,
+    IntentState.CONFIRMED: IntentState.REFUSED,
+    IntentState.TAKEN: IntentState.FAILED,
+    IntentState.UNDOING: IntentState.FAILED,
+}
+"""The state after one in which an intent could not be answered; the database allows no other from UNDO than UNDOING."""
 
 
 class Acts(Protocol):
@@ -111,7 +119,12 @@ class IntentWorker:
             if self._stopping.is_set():
                 return
             self._busy = BUSY_LOOKS
-            self._answer(intent)
+            try:
+                self._answer(intent)
+            except StoreUnusable:  # the others could not be answered either
+                raise
+            except Exception as problem:  # noqa: BLE001 (whatever it is, the others are answered)
+                self._give_up(intent, problem)
 
     def _answer(self, intent: Intent) -> None:
         unreported = self._outcomes.get(intent.id)
@@ -134,6 +147,15 @@ class IntentWorker:
                 self._undo(intent)
             case _:
                 return
+
+    def _give_up(self, intent: Intent, problem: Exception) -> None:
+        """Report that an intent cannot be answered, so that it is not tried again at each poll."""
+        self._unexpected.report(f"change {intent.id}, which the fleet asks for, cannot be answered", problem)
+        after = _GIVEN_UP.get(intent.state)
+        if after is not None:
+            kept = intent.result if intent.state is IntentState.UNDOING else {}
+            self._store.intents.move(intent.id, intent.state, after, {**kept, "text": described(problem)})
+        self._outcomes.pop(intent.id, None)
 
     def _plan(self, intent: Intent) -> None:
         try:
@@ -164,11 +186,14 @@ class IntentWorker:
         return _Outcome(IntentState.TAKEN, after, result)
 
     def _cut_off(self, intent: Intent) -> None:
-        prepared = self._kept(intent)
-        outcome: dict[str, object] = {"text": "the agent was killed while it carried it out, and its plan is gone"}
-        if prepared is not None:
-            with suppress(NeuronTopError, OSError):
+        killed = "the agent was killed while it carried it out"
+        outcome: dict[str, object] = {"text": f"{killed}, and its plan is gone"}
+        try:
+            prepared = self._kept(intent)
+            if prepared is not None:
                 outcome = self._acts.found_after_kill(intent.plan, prepared)
+        except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
+            outcome = {"text": f"{killed}; look at the journal, as its plan cannot be read: {described(problem)}"}
         self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.FAILED, outcome)
 
     def _undo(self, intent: Intent) -> None:

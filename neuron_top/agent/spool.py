@@ -6,7 +6,6 @@ moment goes on where the last transaction left it: nothing is lost, and nothing 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import uuid
@@ -61,11 +60,16 @@ class Spool:
         """Open the spool, or create it. Raises SpoolUnusable."""
         self.path, self._most_bytes = path, most_bytes
         self._lock = threading.Lock()
+        """Held while the connection is used or the count of bytes changes, so that both always fit."""
         try:
             private_files.make_folder(path.parent)
-            os.close(private_files.open_file(path, os.O_RDWR))
+            private_files.make_file(path)
             self._connection = sqlite3.connect(path, timeout=1.0, isolation_level=None, check_same_thread=False)
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
         except (OSError, sqlite3.Error, NeuronTopError) as problem:
             raise SpoolUnusable(f"{path}: the spool cannot be used: {problem}") from None
 
@@ -94,20 +98,21 @@ class Spool:
         Raises sqlite3.Error if the disk has no room; nothing is stored then.
         """
         packed = [pack(portion) for portion in portions(events)]
-        with self._transaction() as connection:
-            connection.executemany(
-                "INSERT INTO batches (run, first, last, count, data) VALUES (?, ?, ?, ?, ?)",
-                [(run, one.first, one.last, one.count, one.data) for one in packed],
-            )
-            connection.execute("DELETE FROM pending")
-            if pending:
-                connection.execute("INSERT INTO pending VALUES (1, ?)", (pack(pending).data,))
-            named = [(name_text(source), mark) for source, mark in marks.items()]
-            connection.executemany("INSERT OR REPLACE INTO marks VALUES (?, ?)", named)
-            grown = sum(len(one.data) for one in packed)
-            if self._bytes + grown > self._most_bytes:
-                grown -= self._make_room(connection, self._bytes + grown - self._most_bytes)
-        self._bytes += grown
+        with self._lock:
+            with self._transaction() as connection:
+                connection.executemany(
+                    "INSERT INTO batches (run, first, last, count, data) VALUES (?, ?, ?, ?, ?)",
+                    [(run, one.first, one.last, one.count, one.data) for one in packed],
+                )
+                connection.execute("DELETE FROM pending")
+                if pending:
+                    connection.execute("INSERT INTO pending VALUES (1, ?)", (pack(pending).data,))
+                named = [(name_text(source), mark) for source, mark in marks.items()]
+                connection.executemany("INSERT OR REPLACE INTO marks VALUES (?, ?)", named)
+                grown = sum(len(one.data) for one in packed)
+                if self._bytes + grown > self._most_bytes:
+                    grown -= self._make_room(connection, self._bytes + grown - self._most_bytes)
+            self._bytes += grown
 
     def pending(self) -> list[AnyEvent]:
         """The events that the fold of an earlier process held."""
@@ -135,25 +140,26 @@ class Spool:
 
     def shipped(self, sequence: int) -> None:
         """Delete batches that are stored in the database."""
-        with self._transaction() as connection:
-            size = connection.execute(
-                "SELECT coalesce(sum(length(data)), 0) FROM batches WHERE sequence <= ?", (sequence,)
-            ).fetchone()[0]
-            connection.execute("DELETE FROM batches WHERE sequence <= ?", (sequence,))
-        self._bytes -= size
+        with self._lock:
+            with self._transaction() as connection:
+                size = connection.execute(
+                    "SELECT coalesce(sum(length(data)), 0) FROM batches WHERE sequence <= ?", (sequence,)
+                ).fetchone()[0]
+                connection.execute("DELETE FROM batches WHERE sequence <= ?", (sequence,))
+            self._bytes -= size
 
     def continue_after(self, sequence: int) -> None:
         """Continue numbering after this sequence, so that no number is used that the database knows already."""
         with self._lock:
             row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'batches'").fetchone()
-        if row is not None and row[0] >= sequence:  # avoid a write, as the disk may be full
-            return
-        with self._transaction() as connection:
-            connection.execute(
-                "INSERT INTO sqlite_sequence (name, seq) SELECT 'batches', 0 WHERE NOT EXISTS "
-                "(SELECT 1 FROM sqlite_sequence WHERE name = 'batches')"
-            )
-            connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'batches'", (sequence,))
+            if row is not None and row[0] >= sequence:  # avoid a write, as the disk may be full
+                return
+            with self._transaction() as connection:
+                connection.execute(
+                    "INSERT INTO sqlite_sequence (name, seq) SELECT 'batches', 0 WHERE NOT EXISTS "
+                    "(SELECT 1 FROM sqlite_sequence WHERE name = 'batches')"
+                )
+                connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'batches'", (sequence,))
 
     def notes(self) -> dict[str, int]:
         """Counts of what waits, and of what was dropped for want of room."""
@@ -193,15 +199,15 @@ class Spool:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        """A transaction of the caller, who holds the lock."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._connection
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
 
 
 def is_sample(event: AnyEvent) -> bool:

@@ -106,10 +106,11 @@ def _listed(handle: int, prefix: str, found: list[tuple[str, int]]) -> list[str]
     folders: list[str] = []
     with suppress(OSError), os.scandir(handle) as members:
         for member in members:
-            if member.is_dir(follow_symlinks=False):
-                folders.append(member.name)
-            elif len(found) < FILES_LIMIT:
-                found.append((prefix + name_text(member.name), member.stat(follow_symlinks=False).st_size))
+            with suppress(OSError):  # it vanished meanwhile
+                if member.is_dir(follow_symlinks=False):
+                    folders.append(member.name)
+                elif len(found) < FILES_LIMIT:
+                    found.append((prefix + name_text(member.name), member.stat(follow_symlinks=False).st_size))
     return folders
 
 

@@ -15,9 +15,12 @@ FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-def why_not_opened(problem: OSError) -> str:
-    """Why an open failed, in words. A link that was not followed is called one, not "too many levels of links"."""
-    return "is a symbolic link" if problem.errno == errno.ELOOP else os.strerror(problem.errno or 0).lower()
+def why_unreadable(problem: OSError) -> str:
+    """Why something could not be opened or read, in words. A link that was not followed is called one, not "too many
+    levels of links"."""
+    if problem.errno == errno.ELOOP:
+        return "is a symbolic link"
+    return os.strerror(problem.errno).lower() if problem.errno is not None else str(problem)
 
 
 class NoAtimeReader:

@@ -25,7 +25,7 @@ from neuron_top.cache.locks import lock_holders
 from neuron_top.cache.model.entry import TORCH_NEURON, Artifact, Entry, Link, Lock, Part
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot
 from neuron_top.cache.model.states import Holder, State
-from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_unreadable
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.tree import measure
 from neuron_top.errors import NothingToShow
@@ -127,7 +127,7 @@ class _Look:
         except FileNotFoundError:
             raise NothingToShow(f"no cache at {name_text(self.root)}: the folder does not exist") from None
         except OSError as problem:
-            why = why_not_opened(problem)
+            why = why_unreadable(problem)
             raise NothingToShow(f"no cache at {name_text(self.root)} can be read: {why}") from None
         for shard, facts in self._members(""):
             if not (_SHARD.match(shard) and stat.S_ISDIR(facts.st_mode)):
@@ -154,7 +154,7 @@ class _Look:
             if problem is not None:
                 artifact, problems = Artifact.BROKEN, (problem,)
         except OSError as refused:
-            artifact, problems = Artifact.UNREADABLE, (why_not_opened(refused),)
+            artifact, problems = Artifact.UNREADABLE, (why_unreadable(refused),)
         return _entry(key, _STATES[artifact], facts, artifact=artifact, problems=problems, disk=self.disk)
 
     def add_locks(self, folders: Iterable[str]) -> None:
@@ -196,7 +196,7 @@ class _Look:
         try:
             handle = self.reader.open_folder(f"{self.root}/{path}" if path else self.root)
         except OSError as problem:
-            self.problems.append(f"{name_text(path)}: {why_not_opened(problem)}")
+            self.problems.append(f"{name_text(path)}: {why_unreadable(problem)}")
             return
         try:
             for name in sorted(os.listdir(handle)):

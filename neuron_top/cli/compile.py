@@ -37,6 +37,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from neuron_top.cli.numbers import whole_number
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 from neuron_top.units import counted
@@ -59,11 +60,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j",
         "--jobs",
-        type=int,
+        type=whole_number(1),
         metavar="N",
         help="maximum number of parallel compiles (default: cores; with a scheduler: all are submitted at once)",
     )
-    parser.add_argument("--retries", type=int, metavar="N", help="retries of a graph that fails (default: 0)")
+    parser.add_argument(
+        "--retries", type=whole_number(0), metavar="N", help="retries of a graph that fails (default: 0)"
+    )
     step = parser.add_mutually_exclusive_group()
     step.add_argument(
         "--collect-only", action="store_true", help="run the command and store its graphs, compile nothing"
@@ -73,7 +76,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     place.add_argument(
         "--on", choices=("local", "slurm", "ray"), default="local", help="what runs the compiles (default: local)"
     )
-    place.add_argument("--cores", type=int, metavar="N", help="cores to ask for, for each compile (default: 1)")
+    place.add_argument(
+        "--cores", type=whole_number(1), metavar="N", help="cores to ask for, for each compile (default: 1)"
+    )
     place.add_argument(
         "--logs", metavar="FOLDER", help="folder that all nodes see, for output of tasks (default: beside the cache)"
     )
@@ -144,8 +149,6 @@ def _check_place(arguments: argparse.Namespace) -> None:
                 raise UsageError(f"{name} is for --on {kind}, not for --on {arguments.on}")
     if arguments.on == "local" and (arguments.logs or arguments.cores):
         raise UsageError("--logs and --cores are for --on slurm and --on ray: here compilers write to our own streams")
-    if arguments.cores is not None and arguments.cores < 1:
-        raise UsageError(f"--cores must be at least 1, is {arguments.cores}")
 
 
 def _place(arguments: argparse.Namespace) -> precompile.Place:
@@ -173,16 +176,14 @@ def _workers(given: int | None, executor: str) -> int:
         return MOST_SUBMITTED
     if given is None:
         return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    if given < 1:
-        raise UsageError(f"--jobs must be at least 1, is {given}")
     return given
 
 
 def _retries(given: int | None) -> int:
-    text = os.environ.get(RETRIES_VARIABLE, "") if given is None else str(given)
-    if not text:
-        return 0
-    if not text.isdecimal():
-        name = RETRIES_VARIABLE if given is None else "--retries"
-        raise UsageError(f"{name} must be a whole number, is {text!r}")
-    return int(text)
+    if given is not None:
+        return given
+    text = os.environ.get(RETRIES_VARIABLE, "")
+    try:
+        return whole_number(0)(text) if text else 0
+    except argparse.ArgumentTypeError as problem:
+        raise UsageError(f"{RETRIES_VARIABLE} {problem}") from None

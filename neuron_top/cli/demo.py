@@ -21,7 +21,7 @@ from neuron_top import settings as configuration
 from neuron_top.cli.numbers import port
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import log_stderr, print_json
-from neuron_top.cli.plain import overview_text
+from neuron_top.cli.plain import print_overview
 from neuron_top.cli.terminal import has_screen
 from neuron_top.services.demo import demo_feed, demo_settings
 from neuron_top.services.runs import LAST, RunService
@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
             return _serve(settings, arguments.port)
         if arguments.json or not has_screen():
             view = RunService(settings).read_end(LAST, overview)
-            print_json(view) if arguments.json else print(overview_text(view))
+            print_json(view) if arguments.json else print_overview(view, instead_of_a_screen=True)
             return 0
         from neuron_top.services.feeds import estimator
         from neuron_top.tui.app import TopApp

@@ -13,7 +13,8 @@ _EXPLANATION_COLUMNS = 30
 _GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 _STATUS = re.compile(r"(?<=[:;·] )(\d+) ")
 """An exit status stays on the line of its first word."""
-_USAGE_PART = re.compile(r"\[[^\]]*\](?: \.\.\.)?|\S+")
+_ALTERNATIVE = re.compile(r"(?<=[,|])(?=\S)|(?<=\| )")
+"""Where a part of a usage line may be broken."""
 
 
 class Row(NamedTuple):
@@ -46,18 +47,49 @@ def fit(text: str, width: int) -> str:
 
 
 def fit_usage(usage: str, width: int) -> str:
-    """A usage line that is written by hand, broken between its parts."""
-    head, _, rest = usage.partition(" [")
-    if len(usage.rstrip()) <= width or not rest:
+    """A usage line broken between its parts. argparse breaks lines within a group, and leaves lines too long that are
+    written by hand or have a part that is longer than the terminal."""
+    words = usage.split()
+    if len(" ".join(words)) <= width:
         return usage
-    indent = " " * (len(head) + 1)
+    parts = _usage_parts(words)
+    options = next((index for index, part in enumerate(parts) if part[0] in "[(-<"), len(parts))
+    head = " ".join(parts[:options])
+    column = len(head) + 1
+    if any(column + len(part) > width for part in parts[options:]):
+        column = len("usage: ")
     lines = [head]
-    for part in _USAGE_PART.findall(f"[{rest.rstrip()}"):
-        if len(lines[-1]) + 1 + len(part) <= width or lines[-1] == indent.rstrip():
+    for part in parts[options:]:
+        if len(lines[-1]) + 1 + len(part) <= width:
             lines[-1] += f" {part}"
         else:
-            lines.append(f"{indent}{part}")
+            lines += _broken(part, width, column)
     return "\n".join(lines) + usage[len(usage.rstrip()) :]
+
+
+def _broken(part: str, width: int, column: int) -> Iterator[str]:
+    """A part on lines of its own; one that is longer than a line is broken between its alternatives."""
+    line = " " * column
+    for piece in _ALTERNATIVE.split(part):
+        if len(line) + len(piece.rstrip()) > width and line.strip():
+            yield line.rstrip()
+            line = " " * (column + 1)
+        line += piece
+    yield line
+
+
+def _usage_parts(words: Sequence[str]) -> list[str]:
+    """What is in brackets is a part, as is an option with its value, and `...` belongs to the part before."""
+    parts: list[str] = []
+    depth = 0
+    for word in words:
+        is_value = bool(parts) and parts[-1][0] == "-" and " " not in parts[-1] and word[0] not in "[(-<"
+        if depth or word == "..." or is_value or parts[-1:] == ["--"]:
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+        depth += sum(map(word.count, "[(")) - sum(map(word.count, ")]"))
+    return parts
 
 
 def _rows(block: Sequence[str]) -> list[Row]:

@@ -145,8 +145,10 @@ class Parser(argparse.ArgumentParser):
         sys.stdout.flush()
 
     def error(self, message: str) -> NoReturn:
-        """Print argparse's message and exit with status 2."""
-        super().error(visible_lines(message))
+        """Print argparse's message, with what was probably meant, and exit with status 2."""
+        from neuron_top.cli.usage_hints import with_hint  # only where something is wrong
+
+        super().error(visible_lines(with_hint(self, message)))
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -164,8 +166,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     def _format_usage(self, usage: str | None, *others: Any) -> str:
         from neuron_top.cli.help_layout import fit_usage
 
-        text = super()._format_usage(usage, *others)
-        return fit_usage(text, self._width + 2) if usage is not None else text
+        return fit_usage(super()._format_usage(usage, *others), self._width + 2)
 
 
 def terminal_width() -> int:

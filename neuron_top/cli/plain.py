@@ -6,10 +6,14 @@ values are omitted. An alert has a line when it fires and one when it resolves.
 
 from __future__ import annotations
 
+import os
+import sys
+import textwrap
 import time
 from collections.abc import Callable
 
 from neuron_top import units
+from neuron_top.cli.output import log_stderr, print_text, terminal_width
 from neuron_top.escapes import visible
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.counts import graph_parts, hit_rate_text
@@ -150,6 +154,20 @@ def overview_text(view: Overview) -> str:
     return "\n".join([*map(visible, (first, *more, title)), *(f"  {label:<13}{value}" for label, value in rows)])
 
 
+def print_overview(view: Overview, *, instead_of_a_screen: bool = False) -> None:
+    """Print the overview once; on a terminal its long lines are broken between words, below their values.
+
+    `instead_of_a_screen`: one was asked for; if the terminal cannot show it, that is said.
+    """
+    lines = overview_text(view).splitlines()
+    if sys.stdout.isatty():
+        if instead_of_a_screen and os.environ.get("TERM") == "dumb":
+            log_stderr("neurontop: TERM=dumb names a terminal without screens: the state is printed once")
+        width = terminal_width()
+        lines = [part for line in lines for part in broken(line, width)]
+    print_text("\n".join(lines))
+
+
 def _job_rows(view: Overview) -> list[tuple[str, str]]:
     head = view.header
     return [
@@ -188,6 +206,17 @@ def _core_words(core: CoreRow) -> str:
 
 VALUE_COLUMN = 15
 """Where the values of a summary begin; `parsers.own_lines` knows its rows by that."""
+
+
+def broken(line: str, width: int) -> list[str]:
+    """A line of the summary for a terminal: broken between words, below its value; of commands each one stays whole."""
+    if len(line) <= width:
+        return [line]
+    below = " " * VALUE_COLUMN if line.startswith(" ") else "  "
+    if line.startswith("  next "):
+        first, *more = line.split(" · ")
+        return [first, *(f"{below}{command}" for command in more)]
+    return textwrap.wrap(line, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
 
 
 def summary_text(closing: Summary, kept: str, reason: str = "", *, is_replayable: bool = False) -> str:

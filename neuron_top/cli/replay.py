@@ -18,7 +18,7 @@ from functools import partial
 from neuron_top.cli.numbers import number_in
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import print_json
-from neuron_top.cli.plain import overview_text
+from neuron_top.cli.plain import print_overview
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.cli.terminal import has_screen
 from neuron_top.services.runs import RunService
@@ -45,7 +45,7 @@ def execute(arguments: argparse.Namespace) -> int:
     service = RunService(settings)
     if arguments.json or not has_screen():
         view = service.read_end(arguments.run, overview)
-        print_json(view) if arguments.json else print(overview_text(view))
+        print_json(view) if arguments.json else print_overview(view, instead_of_a_screen=True)
         return 0
     from neuron_top.services.feeds import estimator
     from neuron_top.tui.app import TopApp

@@ -24,13 +24,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import textwrap
 import threading
 from functools import partial
 
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import log_stderr, terminal_width
-from neuron_top.cli.plain import LOOK_SECONDS, VALUE_COLUMN, PlainProgress, summary_text
+from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, broken, summary_text
 from neuron_top.cli.setting_options import settings_of
 from neuron_top.cli.terminal import has_screen, release_lost, standard_terminals, watched_terminal
 from neuron_top.errors import UsageError
@@ -158,17 +157,6 @@ def _print_summary(text: str) -> None:
         width = terminal_width()
         lines = [part for line in lines for part in broken(line, width)]
     log_stderr("\n" + "\n".join(lines))
-
-
-def broken(line: str, width: int) -> list[str]:
-    """A line of the summary for a terminal: broken between words, below its value; of commands each one stays whole."""
-    if len(line) <= width:
-        return [line]
-    below = " " * VALUE_COLUMN if line.startswith(" ") else "  "
-    if line.startswith("  next "):
-        first, *more = line.split(" · ")
-        return [first, *(f"{below}{command}" for command in more)]
-    return textwrap.wrap(line, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
 
 
 def _print_between_lines(recording: Recording, line: str) -> bool:

@@ -21,8 +21,8 @@ from __future__ import annotations
 import argparse
 
 from neuron_top import settings as configuration
-from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
-from neuron_top.cli.plain import overview_text
+from neuron_top.cli.output import log_stderr, print_json, standard_input_bytes
+from neuron_top.cli.plain import print_overview
 from neuron_top.services.status import status
 
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
     view = status(configuration.load()[0], arguments.run, standard_input_bytes(), log_stderr)
-    print_json(view) if arguments.json else print_text(overview_text(view))
+    print_json(view) if arguments.json else print_overview(view)
     ended_well = view.header.active or view.header.exit_code == 0 or not view.header.run
     failed = view.compile.failed > 0 if view.diagnosis is None else view.diagnosis.has_surely_failed
     return 0 if ended_well and not failed else 1

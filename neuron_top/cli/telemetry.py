@@ -47,7 +47,11 @@ _PATIENCE = 8.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop telemetry`."""
-    parser.add_argument("--once", action="store_true", help="print one sample (of a file: the last one)")
+    parser.add_argument(
+        "--once",
+        action="store_true",
+        help=f"print one sample (of a file: the last one); waits for at most {_PATIENCE:g} s",
+    )
     parser.add_argument("--json", action="store_true", help="print one event per line, as in a recording")
     parser.add_argument(
         "--source",
@@ -67,9 +71,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _of_machine(arguments: argparse.Namespace) -> int:
-    machine = MachineTelemetry(settings.load()[0], arguments.source, arguments.sysfs_root)
+    patience = _PATIENCE if arguments.once else None
+    machine = MachineTelemetry(settings.load()[0], arguments.source, arguments.sysfs_root, patience=patience)
     latest = LatestTelemetry()
-    stream = machine.events(patience=_PATIENCE if arguments.once else None)
+    stream = machine.events()
     try:
         for event in stream:
             latest.apply(event)

@@ -202,7 +202,7 @@ def _follow(
 
 def _once(feed: EndingFeed, settings: Settings, *, named: bool) -> int:
     """Read what there is, and print the state once."""
-    from neuron_top.cli.plain import overview_text
+    from neuron_top.cli.plain import print_overview
     from neuron_top.services.feeds import searched_places
 
     feed.start(lambda: None)
@@ -221,6 +221,6 @@ def _once(feed: EndingFeed, settings: Settings, *, named: bool) -> int:
     from neuron_top.services.jobs import named_jobs
 
     several = [one for _job, one in named_jobs(feed)]
-    for one in several if len(several) > 1 else [feed]:
-        print_text(overview_text(one.read(_views(settings)["overview"])))
+    for number, one in enumerate(several if len(several) > 1 else [feed]):
+        print_overview(one.read(_views(settings)["overview"]), instead_of_a_screen=number == 0)
     return 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.diagnose.ending import End
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.events.diagnosis import LastWait
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import paths
-from neuron_top.parsers.timestamps import is_in_calendar
 from neuron_top.parsers.wrapper import MINUTES_WAITED
 
 _LINES_BEHIND = 60

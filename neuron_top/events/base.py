@@ -7,14 +7,13 @@ field of the cache events. Where an event has `at`, that is its time; only a rep
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Self
 
 import msgspec
 
-EARLIEST, LATEST = datetime(2, 1, 1, tzinfo=UTC).timestamp(), datetime(9999, 1, 1, tzinfo=UTC).timestamp()
-"""Between these, every moment can be shown in any time zone."""
+from neuron_top.calendar_bounds import EARLIEST, LATEST
+
 Moment = Annotated[float, msgspec.Meta(ge=EARLIEST, lt=LATEST)]
 """Seconds since the epoch. An event that is read with another number, which anybody may have written, is refused."""
 

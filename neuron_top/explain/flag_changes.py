@@ -12,7 +12,12 @@ from enum import StrEnum
 
 import msgspec
 
-_PATH_OPTION = re.compile(r"log|dump|work-?_?dir|artifact|trace|tensorizer-verbose|cache-?_?dir|output|tmp|temp", re.I)
+_PATH_OPTION = re.compile(
+    r"(?<![a-z])(?:logs?|log-?_?(?:file|dir|path)|logging|dump|(?:work|cache|tmp|temp|out)-?_?dir|artifacts?|traces?"
+    r"|tensorizer-verbose|output|tmp|temp)(?![a-z])",
+    re.I,
+)
+"""Whole words of an option's name: `log` is no word of `--logical-nc-config`, nor `temp` of `--template`."""
 _TARGET = frozenset(("--target", "--lnc", "--logical-nc-config", "--num-neuroncores"))
 
 

@@ -7,27 +7,23 @@ thousand entries take no longer than fifty.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from heapq import nsmallest
-from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.journal.plan_history import HistoryState, PlanHistory
-from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import FAILURES, HITS, State
-from neuron_top.cache.scan.contents import Contents, LocalGraph
-from neuron_top.errors import RefusedForSafety
+from neuron_top.explain.evidence import Evidence
 from neuron_top.explain.flag_changes import differences
 from neuron_top.explain.graph_changes import changes
 from neuron_top.explain.kinds import CauseCode, CauseKind, CauseValue, CauseValues
-from neuron_top.explain.signature import GraphSignature, is_continuation, of_hlo, of_local, same_program, similarity
+from neuron_top.explain.signature import GraphSignature, is_continuation, same_program, similarity
 
 NEAR = 0.45
 """Similarity from which on two graphs are taken for versions of one."""
@@ -72,26 +68,29 @@ def explain(
     compiler: str | None = None,
     compiled_here: bool = False,
     began: float | None = None,
+    evidence: Evidence | None = None,
 ) -> Explanation:
     """Why `module` (a key, or a part that names one) missed in this cache.
 
     `compiler`: the folder it was wanted in, or the version that its name ends with. `compiled_here`: the run that
     missed compiled it itself, so that the state of its entry now (failed, say) is what came of the miss. `began`: when
-    that run did, seconds since the epoch: what it made itself was not there before.
+    that run did, seconds since the epoch: what it made itself was not there before. `evidence`:
+    shared by explanations from the same snapshots.
     """
+    evidence = evidence or Evidence()
     matches = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
     key = matches[0].module if matches else module
     subject = max(matches, key=lambda entry: entry.changed_at) if matches else None
     causes = [
         *(() if compiled_here else _own_state(subject)),
-        *_evicted(key, snapshot.root),
+        *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root, evidence),
         *_other_compilers(key, subject, compiler, snapshot.entries),
         *_other_flags(key, subject, snapshot.entries),
         *_other_roots(key, subject, compiler, others),
     ]
     compared = 0
     if subject is not None:
-        graphs = _Nearest(snapshot, subject, began)
+        graphs = _Nearest(snapshot, subject, evidence, began)
         causes += graphs.causes()
         compared = graphs.compared
     if not causes:
@@ -142,30 +141,19 @@ def _failed(subject: Entry) -> MissCause:
     return MissCause(kind=CauseKind.FAILED, code=code, values=values, score=0.99, entry=subject.path)
 
 
-def _evicted(key: str, root: str) -> Iterator[MissCause]:
-    for history in _histories(root):
-        moved = next((move for move in history.moves if move.path.split("/")[1:2] == [key]), None)
-        if moved is not None and history.state is not HistoryState.RESTORED:
+def _evicted(key: str, compiler: str | None, root: str, evidence: Evidence) -> Iterator[MissCause]:
+    """Who removed it. An entry of another compiler would have been no hit: it matters only if none is known."""
+    for history, move in evidence.removals(root).get(key, ()):
+        if compiler is None or _is_folder_of(move.entry.rpartition("/")[0], compiler):
             yield MissCause(
                 kind=CauseKind.EVICTED,
                 code=CauseCode.EVICTED_FOR_GOOD if history.purged else CauseCode.EVICTED,
                 values=_eviction(history),
                 score=0.985,
-                entry=moved.path,
+                entry=move.path,
                 root=root,
             )
             return
-
-
-def _histories(root: str) -> list[PlanHistory]:
-    """The journals beside the root, those of other users too where they may be read; the newest plan first."""
-    own = Trash(root)
-    folders = {own.folder.parent, *Path(root).parent.glob(".neurontop-trash-*")}
-    histories: list[PlanHistory] = []
-    for folder in folders:
-        with contextlib.suppress(OSError, RefusedForSafety):
-            histories += Trash(root, folder).entries()
-    return sorted(histories, key=lambda history: -history.begun.at)
 
 
 def _eviction(history: PlanHistory) -> CauseValues:
@@ -265,7 +253,11 @@ def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
 
 def _is_of(entry: Entry, compiler: str) -> bool:
     """Whether an entry is of this compiler: lines and descriptions name the folder, or the version alone."""
-    return entry.compiler == compiler or entry.compiler.endswith(f"-{compiler}")
+    return _is_folder_of(entry.compiler, compiler)
+
+
+def _is_folder_of(folder: str, compiler: str) -> bool:
+    return folder == compiler or folder.endswith(f"-{compiler}")
 
 
 def _made(entry: Entry) -> float:
@@ -280,15 +272,15 @@ def _is_hexadecimal(module: str) -> bool:
 class _Nearest:
     """The graphs nearest to one: chosen by size and time, then read and compared."""
 
-    def __init__(self, snapshot: Snapshot, subject: Entry, began: float | None = None) -> None:
-        self._root, self._subject = snapshot.root, subject
+    def __init__(self, snapshot: Snapshot, subject: Entry, evidence: Evidence, began: float | None = None) -> None:
+        self._root, self._subject, self._evidence = snapshot.root, subject, evidence
         self._began = began if began is not None else math.inf
         self._entries = [entry for entry in snapshot.entries if entry.parts & Part.GRAPH and entry.path != subject.path]
         self.compared = 0
 
     def causes(self) -> list[MissCause]:
         """What differs from the graph that is most alike."""
-        own, torch = self._signature(self._subject)
+        own, torch = self._evidence.signature(self._root, self._subject)
         if own is None:
             return []
         best: tuple[float, Entry, GraphSignature, str] | None = None
@@ -298,7 +290,7 @@ class _Nearest:
             left -= entry.graph_bytes or 0
             if left < 0:
                 break
-            signature, version = self._signature(entry)
+            signature, version = self._evidence.signature(self._root, entry)
             if signature is None:
                 continue
             self.compared += 1
@@ -327,7 +319,7 @@ class _Nearest:
             yield MissCause(
                 kind=change.kind, code=change.code, values=change.values, score=change.score, entry=entry.path
             )
-        if differences or version != own_version:
+        if differences or (version and own_version and version != own_version):
             return
         hexadecimal = [_is_hexadecimal(each.module) for each in (entry, self._subject)]
         if hexadecimal[0] != hexadecimal[1] and now.kind == "hlo":
@@ -343,11 +335,3 @@ class _Nearest:
         sized = nsmallest(BY_SIZE, before, key=lambda entry: abs(math.log(max(1, entry.graph_bytes or 1)) - size))
         timed = nsmallest(BY_TIME, before, key=lambda entry: abs(_made(entry) - own))
         return list({entry.path: entry for entry in (*sized, *timed)}.values())
-
-    def _signature(self, entry: Entry) -> tuple[GraphSignature | None, str]:
-        nodes = Contents(self._root, entry).nodes()
-        if nodes is None:
-            return None, ""
-        if isinstance(nodes, LocalGraph):
-            return of_local(nodes), nodes.torch or ""
-        return of_hlo(nodes), ""

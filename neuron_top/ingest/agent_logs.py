@@ -130,7 +130,10 @@ def _url(node: str, address: str, is_here: bool) -> str:
             "a certificate (docs/fleet.md), or look there with `neurontop watch PATH`"
         )
     if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
-        raise LogsUnreachable(f"the agent of {node} answers without TLS: its token is not sent there")
+        raise LogsUnreachable(
+            f"the agent of {node} answers without TLS: its token is not sent there; give it a certificate with "
+            f"agent_listen (docs/fleet.md), or look on {node} with `neurontop watch PATH`"
+        )
     if parts.username or port is None:
         raise LogsUnreachable(f"the agent of {node} reports an invalid address; restart it")
     return f"{parts.scheme}://{parts.netloc}/logs"

@@ -86,28 +86,17 @@ class Recorder:
 
     def append(self, events: Sequence[AnyEvent], now: float) -> None:
         """Add events in order."""
-        if self._store is not None and events:
-            self._attempt(lambda store: store.append(self._run, events, now))
+        if self._store is None or not events:
+            return
+        try:
+            self._store.append(self._run, events, now)
+        except NeuronTopError as problem:
+            self._give_up(problem)
 
     @property
     def complete(self) -> bool:
         """Whether every event so far was stored."""
         return self._store is not None
-
-    def finish(self, exit_code: int, finished: float, summary: bytes) -> None:
-        """Store the end of the command; `summary` is the closing summary as JSON."""
-        self._attempt(lambda store: store.finish(self._run, exit_code, finished, summary))
-        if self._store is not None:
-            self._store.close()
-            self._store = None
-
-    def _attempt(self, write: Callable[[SqliteStore], None]) -> None:
-        if self._store is None:
-            return
-        try:
-            write(self._store)
-        except NeuronTopError as problem:
-            self._give_up(problem)
 
     def _give_up(self, problem: Exception) -> None:
         if self._store is not None:

@@ -275,8 +275,12 @@ def _hold(path: Path) -> int | None:
     """Take the lock; None if that fails (then nothing is recorded either)."""
     try:
         number = private_files.open_file(path, os.O_RDWR)
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (OSError, RefusedForSafety):
+        return None
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(number)
         return None
     return number
 

@@ -122,10 +122,11 @@ class ReplayFeed:
         self._thread.start()
 
     def stop(self) -> None:
-        """End."""
+        """End, and close the recording."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join()
+        self._close()  # also what was read without a thread, or after it had ended
 
     def read(self, view: Callable[[Run, float], View]) -> View:
         """Return `view(run, now)` at the recorded moment.

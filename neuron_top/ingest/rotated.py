@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from neuron_top.plain_files import is_file
@@ -48,9 +49,13 @@ def earlier_files(ends: Mapping[str, int], kept: Mapping[str, str]) -> dict[str,
 def earlier(path: str) -> list[tuple[str, int]]:
     """The rotated files of a log with their sizes, the newest first; none when the folder cannot be read."""
     folder, name = os.path.split(path)
+    files = list[tuple[os.stat_result, str]]()
     try:
         with os.scandir(folder or ".") as entries:
-            files = [(entry.stat(), entry.name) for entry in entries if _is_earlier(entry, name)]
+            for entry in entries:
+                with suppress(OSError):  # it vanished meanwhile, as the oldest does at each rotation
+                    if _is_earlier(entry, name):
+                        files.append((entry.stat(), entry.name))
     except OSError:
         return []
     files.sort(key=lambda file: (-file[0].st_mtime_ns, len(file[1]), file[1]))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import nlargest
+from operator import itemgetter
 
 import msgspec
 
@@ -50,7 +52,8 @@ def charts(view: Report) -> list[Chart]:
     found = [*_parts(view), *(_over_time(view, axis) if axis is not None else ()), *_of_graphs(view)]
     for series in view.series:
         by_step = series.by_step
-        own = Axis(series.points[0].time, series.points[-1].time, not by_step)
+        places = [point.time for point in series.points]
+        own = Axis(min(places), max(places), not by_step)  # a run that resumed from a checkpoint repeats steps
         if own.end > own.start and (by_step or axis is not None):
             title = series.name.capitalize() + (f", {series.unit}" if series.unit else "")
             drawn = lines(
@@ -229,9 +232,17 @@ def _label(key: str) -> str:
 
 
 def _longest(rows: list[tuple[str, list[BarShape]]]) -> tuple[list[tuple[str, list[BarShape]]], int]:
-    lengths = sorted((bar.end - bar.start for _, bars in rows for bar in bars), reverse=True)
-    if len(lengths) <= BARS_DRAWN:
+    """The longest bars in their lanes, as many as are drawn, and how many are left out. Of equal ones, which are many
+    in logs with whole seconds, the first.
+    """
+    places = [
+        (bar.end - bar.start, lane, place) for lane, (_, bars) in enumerate(rows) for place, bar in enumerate(bars)
+    ]
+    if len(places) <= BARS_DRAWN:
         return rows, 0
-    least = lengths[BARS_DRAWN]
-    drawn = [(name, [bar for bar in bars if bar.end - bar.start > least]) for name, bars in rows]
-    return drawn, len(lengths) - sum(len(bars) for _, bars in drawn)
+    kept = {(lane, place) for _, lane, place in nlargest(BARS_DRAWN, places, key=itemgetter(0))}
+    drawn = [
+        (name, [bar for place, bar in enumerate(bars) if (lane, place) in kept])
+        for lane, (name, bars) in enumerate(rows)
+    ]
+    return drawn, len(places) - BARS_DRAWN

@@ -62,14 +62,16 @@ def markdown(view: Comparison | CacheComparison) -> str:
     parts = [f"# A: {cell(view.a)} · B: {cell(view.b)}", "\n".join(f"- {cell(line)}" for line in view.answer)]
     for table in tables(view):
         body = [[column.text(row) for column in table.columns] for row in table.rows]
-        parts.append(f"## {table.heading}\n\n" + rows([column.title for column in table.columns], body))
+        note = f"{table.note}\n\n" if table.note else ""
+        parts.append(f"## {table.heading}\n\n{note}" + rows([column.title for column in table.columns], body))
     return "\n\n".join(parts) + "\n"
 
 
 def tables(view: Comparison | CacheComparison) -> list[ReportTable]:
     """Environment first: it most often explains the rest."""
     runs = view if isinstance(view, Comparison) else None
-    note = f"{view.only_a} only in A, {view.only_b} only in B"
+    note, left = f"{view.only_a} only in A, {view.only_b} only in B", len(view.graphs) - MOST_ROWS
+    note += f"; {left:,} more are not listed, the JSON form has them all" if left > 0 else ""
     found = [
         ReportTable("What differs in the environment", ENVIRONMENT, runs.environment if runs is not None else ()),
         ReportTable("Metrics", METRICS, view.metrics),

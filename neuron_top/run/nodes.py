@@ -1,4 +1,4 @@
-"""The nodes of a run, as their agents report them: when they were heard of, clocks, attributes, pace."""
+"""The nodes of a run, as their agents report them: when they were heard from, clocks, attributes, pace."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NodeState(msgspec.Struct, kw_only=True):
 
 
 class NodeTracker:
-    """Nodes by name, in the order in which they were first heard of."""
+    """Nodes by name, in the order in which they were first heard from."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, NodeState] = {}

@@ -12,7 +12,7 @@ import msgspec
 from neuron_top.agent.agent import Agent, AgentRuns
 from neuron_top.agent.node import Readable
 from neuron_top.agent.sink import SpoolSink
-from neuron_top.errors import UsageError
+from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.escapes import name_of
 from neuron_top.identity import Identity, Named, identity
 from neuron_top.ingest import assembly
@@ -113,7 +113,7 @@ class JobAgent:
     """An agent of a job that is run and recorded here: it ships the recorded events."""
 
     def __init__(self, recording: Recording, settings: Settings, warn: Callable[[str], None]) -> None:
-        """A job without a name of its own gets that of its recording. Raises UsageError."""
+        """A job without a name of its own gets that of its recording. Raises UsageError, RefusedForSafety."""
         self._recording, self._warn = recording, warn
         who = who_am_i()
         job = recording.run if who.job.is_own else who.job.value
@@ -152,5 +152,5 @@ def ship(recording: Recording, settings: Settings, warn: Callable[[str], None]) 
     """Ship `recording` to the fleet's database, too. If the agent cannot be started, the job runs without it."""
     try:
         recording.companion = JobAgent(recording, settings, warn)
-    except UsageError as problem:
+    except (UsageError, RefusedForSafety) as problem:
         warn(f"{problem}; the job is recorded here and not shipped")

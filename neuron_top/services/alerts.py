@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.errors import NothingToShow
+from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.state_file import StateFile
@@ -67,10 +67,10 @@ class AlertService:
         return self._change(job, lambda history: noted(history, job, found, now))
 
     def forget(self, job: str) -> None:
-        """Delete the history of a recording that was deleted."""
+        """Delete the history of a recording that was deleted. Raises RefusedForSafety."""
         file = _file_of(self._state, job)
-        if file.known() is not NO_HISTORY:
-            file.change(lambda _history: NO_HISTORY)
+        if file.path.exists():
+            file.delete()
 
     def _change(self, job: str, change: Callable[[AlertHistory], AlertHistory]) -> AlertHistory:
         return _file_of(self._state, job).change(change)
@@ -79,16 +79,19 @@ class AlertService:
 def _file_of(state: Path, job: str) -> StateFile[AlertHistory]:
     """The file of a job: named by the id of a recording, else by the name of its first log."""
     name = job if _SAFE.fullmatch(job) else "log-" + hashlib.sha256(job.encode("utf-8", "replace")).hexdigest()[:24]
-    return StateFile(state / FOLDER / f"{name}.json", _history, NO_HISTORY, "alerts of a job")
+    return _history_file(state / FOLDER / f"{name}.json")
+
+
+def _history_file(path: Path) -> StateFile[AlertHistory]:
+    return StateFile(path, _history, NO_HISTORY, "alerts of a job")
 
 
 def _prune(state: Path) -> None:
     """Drop the histories of the oldest jobs."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, RefusedForSafety):
         histories = sorted((state / FOLDER).glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
         for history in histories[MOST_JOBS:]:
-            history.unlink(missing_ok=True)
-            history.with_suffix(".lock").unlink(missing_ok=True)
+            _history_file(history).delete()
 
 
 def done(history: AlertHistory, job: str, act: AlertAct, keys: Sequence[str]) -> AlertHistory:

@@ -57,10 +57,11 @@ class CacheListing:
         self._problems: dict[str, str] = {}
 
     def also(self, named: Iterable[str]) -> bool:
-        """List the caches that a job uses from now on, too; returns whether one of them is new."""
+        """List the caches that a job uses from now on, too, up to a limit; returns whether one was added."""
         fresh = [root for root in dict.fromkeys(named) if root not in self._named]
-        self._named = (*self._named, *fresh[: max(0, MOST_NAMED - len(self._named))])
-        return bool(fresh)
+        added = fresh[: max(0, MOST_NAMED - len(self._named))]
+        self._named = (*self._named, *added)
+        return bool(added)
 
     def entries(self, *, refresh: bool = False) -> EntryTable:
         """All entries; `refresh` also lists buckets that were listed a moment ago."""

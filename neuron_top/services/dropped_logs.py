@@ -65,7 +65,10 @@ class DroppedLog:
         self._written = 0
 
     def write(self, data: bytes) -> None:
-        """Write the next bytes. Raises UsageError if they are not a log's, or more than announced."""
+        """Write the next bytes. Raises UsageError if they are not a log's, or more than announced; LimitReached if the
+        log was closed meanwhile."""
+        if self._file.closed:
+            raise LimitReached(_REPLACED)
         if not self._written:
             _check_content(data)
         self._written += len(data)
@@ -146,8 +149,19 @@ class DroppedLogs:
         return log
 
     def begin(self, log: DroppedLog, modified: float = 0.0) -> None:
-        """Show a file that has arrived completely. Raises UsageError."""
+        """Show a file that has arrived completely. Raises UsageError, LimitReached if it was closed meanwhile."""
+        self._check_open(log)
         log.begin(self._settings, modified, lambda: self._changed(log.identity))
+        try:
+            self._check_open(log)
+        except LimitReached:
+            log.close()  # again, now with its feed
+            raise
+
+    def _check_open(self, log: DroppedLog) -> None:
+        with self._lock:
+            if log.identity not in self._logs:
+                raise LimitReached(_REPLACED)
 
     def give_up(self, log: DroppedLog) -> None:
         """Delete a file that is not needed any more or did not arrive completely."""
@@ -257,4 +271,5 @@ def _remove_if_left(above: int, name: str) -> None:
             os.close(held)
 
 
+_REPLACED = "the log was closed while it arrived, as others were dropped after it: drop it again"
 _WAY = "In a terminal, `neurontop watch FILE` reads files of any size."

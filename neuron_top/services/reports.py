@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -18,6 +18,7 @@ from neuron_top.services.runs import RunService, first_local_root
 from neuron_top.settings import Settings
 from neuron_top.views.gate import GateVerdict, empty_logs, end, job, judge, judge_size
 from neuron_top.views.report import Report, report
+from neuron_top.views.report_graphs import Memory
 from neuron_top.views.report_metrics import Prices
 
 if TYPE_CHECKING:  # a check of one run needs no comparison
@@ -79,14 +80,25 @@ class ReportService:
         recorded run used, where that is a folder of this machine. `diagnosis`: what went wrong in the run.
         `blame`: of a fleet's job.
         """
-        if cache is None and run.job.run:
-            from neuron_top.views.miss_explanation import roots
-
-            cache = first_local_root(roots(run))
-        memory = run_loader.memory(run, self._settings, cache)
-        misses = self._misses(run, cache) if cache is not None else []
+        is_own = cache is None and bool(run.job.run)
+        memory, misses = self._known_by_own_cache(run) if is_own else self._known(run, cache)
         now = run_loader.end_of(run) if now is None else now
         return report(run, now, memory=memory, prices=prices, misses=misses, diagnosis=diagnosis, blame=blame)
+
+    def _known_by_own_cache(self, run: Run) -> tuple[Memory, list[tuple[str, str]]]:
+        """As `_known`, of the cache that a recorded run used, if it is here and may be read."""
+        from neuron_top.views.miss_explanation import roots
+
+        try:
+            return self._known(run, first_local_root(roots(run)))
+        except NothingToShow as problem:
+            self._notify(f"{problem}; what it knows of the graphs is missing in the report")
+            return self._known(run, None)
+
+    def _known(self, run: Run, cache: str | None) -> tuple[Memory, list[tuple[str, str]]]:
+        """What a cache and earlier recordings know of a run's graphs, and why they missed. Raises NothingToShow."""
+        memory = run_loader.memory(run, self._settings, cache)
+        return memory, self._misses(run, cache) if cache is not None else []
 
     def blame(self, names: Sequence[str]) -> Blame | None:
         """Who compiled, who waited, what it cost; None if this is not a job of a fleet. Raises StoreUnusable."""
@@ -171,19 +183,31 @@ class ReportService:
 
 def html(view: Report | Compared) -> str:
     """The document as one HTML file that opens offline."""
-    if isinstance(view, Report):
-        from neuron_top.report.html import html as report_html
+    return _drawing(view).html(view)
 
-        return report_html(view)
+
+def markdown(view: Report | Compared) -> str:
+    """The document as Markdown."""
+    return _drawing(view).markdown(view)
+
+
+class _Drawing(NamedTuple):
+    html: Callable[[Any], str]
+    markdown: Callable[[Any], str]
+
+
+def _drawing(view: Report | Compared) -> _Drawing:
+    """How a kind of document is drawn. Only what this kind needs is imported."""
+    if isinstance(view, Report):
+        from neuron_top.report import html as report_html
+        from neuron_top.report import markdown as report_markdown
+
+        return _Drawing(report_html.html, report_markdown.markdown)
+    from neuron_top.report import comparison, multi_compare
     from neuron_top.views.multi_compare import MultiComparison
 
-    if isinstance(view, MultiComparison):
-        from neuron_top.report import multi_compare as drawn
-
-        return drawn.html(view)
-    from neuron_top.report import comparison
-
-    return comparison.html(view)
+    drawn = multi_compare if isinstance(view, MultiComparison) else comparison
+    return _Drawing(drawn.html, drawn.markdown)
 
 
 def html_page(title: str, body: str) -> str:
@@ -191,23 +215,6 @@ def html_page(title: str, body: str) -> str:
     from neuron_top.report.html import page
 
     return page(title, body)
-
-
-def markdown(view: Report | Compared) -> str:
-    """The document as Markdown."""
-    if isinstance(view, Report):
-        from neuron_top.report.markdown import markdown as report_markdown
-
-        return report_markdown(view)
-    from neuron_top.views.multi_compare import MultiComparison
-
-    if isinstance(view, MultiComparison):
-        from neuron_top.report import multi_compare as drawn
-
-        return drawn.markdown(view)
-    from neuron_top.report import comparison
-
-    return comparison.markdown(view)
 
 
 def check_markdown(checked: Checked) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety
@@ -23,6 +22,7 @@ from neuron_top.ingest.recordings import (
     recordings_in_progress,
     run_folder,
 )
+from neuron_top.plain_files import is_folder
 from neuron_top.run.model import Run
 from neuron_top.services.alerts import AlertService
 from neuron_top.settings import Settings
@@ -243,5 +243,5 @@ def _forget(store: Store, run: str) -> int:
 
 
 def first_local_root(named: Iterable[str]) -> str | None:
-    """The first of these roots that is a folder of this machine."""
-    return next((root for root in named if Path(root).is_dir()), None)
+    """The first of these roots that is a folder of this machine, as far as this user may know."""
+    return next((root for root in named if is_folder(root)), None)

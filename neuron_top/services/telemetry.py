@@ -26,7 +26,8 @@ from neuron_top.telemetry.source import TelemetrySource, drive
 AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER = "auto", "monitor", "ls", "sysfs", "observer"
 SOURCES = (AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER)
 """Sources of a machine; any other name is an address of Neuron Observer or a file."""
-
+_LS_SHARE = 0.9
+"""The part of somebody's patience that neuron-ls may take."""
 
 _SAMPLES = (
     events.CoresSampled
@@ -145,14 +146,17 @@ class LatestTelemetry:
 class MachineTelemetry:
     """The sources of this machine, driven as one stream of events."""
 
-    def __init__(self, settings: Settings, source: str, sysfs_root: str = "/sys") -> None:
-        """`source` is one of SOURCES or an address of Neuron Observer.
+    def __init__(
+        self, settings: Settings, source: str, sysfs_root: str = "/sys", *, patience: float | None = None
+    ) -> None:
+        """`source` is one of SOURCES or an address of Neuron Observer. `patience`: seconds after which the events end.
 
         Raises UsageError for a folder that does not exist, or an invalid address.
         """
         if not Path(sysfs_root).is_dir():
             raise UsageError(f"--sysfs-root {sysfs_root}: no such folder")
-        self._sources = _sources(settings, source, sysfs_root)
+        self._patience = patience
+        self._sources = _sources(settings, source, sysfs_root, patience)
 
     def is_hopeless(self, unavailable: set[str]) -> bool:
         """Whether no source can report anything, if the sources with these names have said that they cannot."""
@@ -160,8 +164,8 @@ class MachineTelemetry:
         names = {each.name for each in self._sources} - {each.name for each in quiet}
         return names <= unavailable and not any(each.answers() for each in quiet)
 
-    def events(self, patience: float | None = None) -> Generator[AnyEvent, None, None]:
-        """Events until all sources have ended, or for `patience` seconds. Close it to stop the sources."""
+    def events(self) -> Generator[AnyEvent, None, None]:
+        """Events until all sources have ended, or patience has. Close it to stop the sources."""
         arrived: queue.SimpleQueue[AnyEvent | None] = queue.SimpleQueue()
 
         def run(source: TelemetrySource) -> None:
@@ -171,7 +175,7 @@ class MachineTelemetry:
                 arrived.put(None)
 
         threads = [threading.Thread(target=run, args=(source,), daemon=True) for source in self._sources]
-        deadline = None if patience is None else time.monotonic() + patience
+        deadline = None if self._patience is None else time.monotonic() + self._patience
         running = len(threads)
         for thread in threads:
             thread.start()
@@ -191,24 +195,26 @@ class MachineTelemetry:
                 thread.join()
 
 
-def _sources(settings: Settings, source: str, sysfs_root: str) -> list[TelemetrySource]:
+def _sources(settings: Settings, source: str, sysfs_root: str, patience: float | None) -> list[TelemetrySource]:
     from neuron_top.telemetry import sources
-    from neuron_top.telemetry.devices import NeuronLsPoller
+    from neuron_top.telemetry.devices import LIMIT_SECONDS, NeuronLsPoller
     from neuron_top.telemetry.monitor import MonitorSource
     from neuron_top.telemetry.source import Periodic
     from neuron_top.telemetry.sysfs import SysfsTree
 
+    # Its end is waited for, so it ends a little earlier, and why it gave no answer is said.
+    ls_seconds = LIMIT_SECONDS if patience is None else min(LIMIT_SECONDS, _LS_SHARE * patience)
     if source == MONITOR:
         return [MonitorSource(settings.sample_seconds)]
     if source == NEURON_LS:
-        return [Periodic("neuron-ls", 60.0, NeuronLsPoller())]
+        return [Periodic("neuron-ls", 60.0, NeuronLsPoller(seconds=ls_seconds))]
     if source == OBSERVER or is_url(source):
         set_url = settings.observer_url if settings.observer_url not in ("", OFF) else DEFAULT_URL
         address = ObserverAddress(checked_url(source if is_url(source) else set_url))
         return [ObserverSource(address, settings.sample_seconds)]
     if source == SYSFS:
         return [Periodic("sysfs", settings.sample_seconds, sources.SysfsPoller(SysfsTree(sysfs_root)))]
-    return sources.telemetry_sources(settings, sysfs_root)
+    return sources.telemetry_sources(settings, sysfs_root, ls_seconds=ls_seconds)
 
 
 class SavedTelemetry:

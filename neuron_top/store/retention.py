@@ -26,6 +26,8 @@ from neuron_top.store.records import RunRecord
 RUNS_FOLDER = "runs"
 FOREIGN_SECONDS = 86400.0
 """Seconds for which a recording of another host counts as alive without a sign of it."""
+CLOCK_SECONDS = 60.0
+"""By how much a recorder may seem to have begun after its recording last grew, as the clock was set forward."""
 
 
 class Dropped(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +46,17 @@ def recorder_alive(record: RunRecord) -> bool:
         return False
     if record.node and record.node != node_name().value:
         return time.time() - record.touched < FOREIGN_SECONDS
-    return record.pid is not None and psutil.pid_exists(record.pid)
+    return record.pid is not None and psutil.pid_exists(record.pid) and _started_before(record.pid, record.touched)
+
+
+def _started_before(pid: int, touched: float) -> bool:
+    """Whether a process began before a recording last grew: a later one only has the id of the recorder, which died."""
+    try:
+        return psutil.Process(pid).create_time() < touched + CLOCK_SECONDS
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.Error:
+        return True
 
 
 def folder_of(state: Path, run: str) -> Path:

@@ -6,7 +6,6 @@ deflated JSON lines, so appending is one insert and replay is a stream; nothing 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from neuron_top import private_files
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import json_bytes, name_text
@@ -35,8 +35,6 @@ _UPGRADES = {
 """Version → the SQL that migrates a file to the next version."""
 BUSY_SECONDS = 5.0
 """How long a writer waits for another before it gives up."""
-_LATEST = 253402300800.0
-"""The year 10000, seconds since the epoch."""
 _FOREIGN = (
     "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' "
     "UNION ALL SELECT 'computed column', x.name FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x "
@@ -217,7 +215,7 @@ class SqliteStore:
             record = msgspec.convert(dict(zip(kind.__struct_fields__, row, strict=True)), kind)
         except msgspec.ValidationError as problem:
             raise StoreCorrupt(f"{self.path}: a row of {kind.__name__} cannot be read ({problem})") from None
-        if not all(abs(value) < _LATEST for value in row if isinstance(value, float)):
+        if not all(is_in_calendar(value) for value in msgspec.structs.astuple(record) if isinstance(value, float)):
             raise StoreCorrupt(f"{self.path}: a row of {kind.__name__} holds an impossible time")
         return record
 
@@ -356,7 +354,7 @@ def _connect(path: Path, *, read_only: bool) -> tuple[sqlite3.Connection, tuple[
             raise StoreMissing(f"{path}: there is no store yet; `neurontop run -- <command>` makes the first recording")
         if not read_only:
             private_files.make_folder(path.parent)
-            os.close(private_files.open_file(path, os.O_RDWR))  # SQLite gives its own two files the same permissions
+            private_files.make_file(path)  # SQLite gives its own two files the same permissions
         uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         file = _file_at(path)  # before it is opened, so that a file put there later is not taken for it
         return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None), file

@@ -55,14 +55,39 @@ class StateFile(Generic[T]):
                 private_files.replace_file(self.path, data, b"\n", locked=True)
         return after
 
+    def delete(self) -> None:
+        """Delete the file and its lock. Raises RefusedForSafety."""
+        with self._alone():
+            self.path.unlink(missing_ok=True)
+            self._lock.unlink(missing_ok=True)  # last: from now on others may take a new one
+
+    @property
+    def _lock(self) -> Path:
+        return self.path.with_suffix(".lock")
+
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         try:
-            with contextlib.ExitStack() as stack:
-                private_files.make_folder(self.path.parent)
-                handle = private_files.open_file(self.path.with_suffix(".lock"), os.O_RDWR)
-                stack.callback(os.close, handle)
-                fcntl.flock(handle, fcntl.LOCK_EX)
+            private_files.make_folder(self.path.parent)
+            handle = self._locked()
+            try:
                 yield
+            finally:
+                os.close(handle)
         except OSError as problem:
             raise RefusedForSafety(f"not changed: {self.path} cannot be written ({problem.strerror})") from None
+
+    def _locked(self) -> int:
+        """Take the lock; returns the descriptor that holds it. A lock file that was deleted meanwhile keeps nobody out:
+        the next one is taken."""
+        while True:
+            handle = private_files.open_file(self._lock, os.O_RDWR)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                with contextlib.suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(handle), self._lock.lstat()):
+                        return handle
+            except BaseException:
+                os.close(handle)
+                raise
+            os.close(handle)

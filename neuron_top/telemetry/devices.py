@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import time
 from collections.abc import Iterator
 from itertools import islice
 
@@ -22,8 +23,8 @@ from neuron_top.parsers.neuron_ls_table import read_tables
 from neuron_top.telemetry import tools
 from neuron_top.telemetry.instances import machine
 
-_LIMIT = 20.0
-"""Seconds that one run may take."""
+LIMIT_SECONDS = 20.0
+"""How long neuron-ls may take, in all of its forms together."""
 _FORMS = (("--output-format", "json"), ("--json-output",), ())
 """The newest form first: `--json-output` ends with tools 2.34; the table is what every version prints."""
 _BRACKET = re.compile(r"^\s*[\[{]", re.MULTILINE)
@@ -37,16 +38,21 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-def list_devices(command: str | None = None) -> Listing:
-    """Run neuron-ls until a form of its output can be parsed. Never raises: a failure becomes a reason in words."""
+def list_devices(command: str | None = None, seconds: float = LIMIT_SECONDS) -> Listing:
+    """Run neuron-ls until a form of its output can be parsed, or for `seconds`. Never raises: a failure becomes a
+    reason in words."""
     command = command or tools.find("neuron-ls")
     if command is None:
         return Listing(reason=f"neuron-ls is neither on the PATH nor in {tools.SDK_BIN}")
     reasons: dict[str, list[str]] = {}
+    deadline = time.monotonic() + seconds
     for options in _FORMS:
         words = " ".join((command, *options))
         try:
-            answer = programs.ask([command, *options], seconds=_LIMIT, environ=tools.with_sdk_path())
+            left = max(0.0, deadline - time.monotonic())
+            answer = programs.ask([command, *options], seconds=left, environ=tools.with_sdk_path())
+        except programs.TooSlow:
+            return Listing(reason=f"{words} did not answer within {seconds:g} s")
         except programs.NoAnswer as problem:
             return Listing(reason=f"{words} {problem}")
         except OSError as problem:
@@ -139,13 +145,13 @@ class NeuronLsPoller:
 
     name = "neuron-ls"
 
-    def __init__(self, command: str | None = None) -> None:
-        self._command = command
+    def __init__(self, command: str | None = None, seconds: float = LIMIT_SECONDS) -> None:
+        self._command, self._seconds = command, seconds
         self._last: Listing | None = None
 
     def __call__(self) -> list[AnyEvent]:
         """Poll once."""
-        listing, before = list_devices(self._command), self._last
+        listing, before = list_devices(self._command, self._seconds), self._last
         self._last = listing
         if listing == before:
             return []

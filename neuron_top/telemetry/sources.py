@@ -19,7 +19,7 @@ from neuron_top.events import AnyEvent, CoreSample, CoresSampled, SourceAvailabl
 from neuron_top.settings import Settings
 from neuron_top.telemetry import tools
 from neuron_top.telemetry.core_owners import Holders
-from neuron_top.telemetry.devices import NeuronLsPoller
+from neuron_top.telemetry.devices import LIMIT_SECONDS, NeuronLsPoller
 from neuron_top.telemetry.monitor import MonitorSource
 from neuron_top.telemetry.observer import ObserverSource, address_of
 from neuron_top.telemetry.source import Periodic, TelemetrySource
@@ -31,8 +31,12 @@ _COUNTERS_EVERY = 30
 """Polls between two readings of ECC and status counters: some 3,000 files on a large machine, which change slowly."""
 
 
-def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> list[TelemetrySource]:
+def telemetry_sources(
+    settings: Settings, sysfs_root: Path | str = "/sys", *, ls_seconds: float = LIMIT_SECONDS
+) -> list[TelemetrySource]:
     """Every source of device telemetry for this machine, present or not: an absent one reports that when it is started.
+
+    `ls_seconds`: how long neuron-ls may take.
 
     Raises UsageError for an address of Neuron Observer that is none.
     """
@@ -59,7 +63,7 @@ def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> li
     )
     sources.append(Periodic("sysfs", max(1.0, settings.sample_seconds), look))
     if has_ls:
-        sources.append(Periodic("neuron-ls", _DEVICES_EVERY, NeuronLsPoller()))
+        sources.append(Periodic("neuron-ls", _DEVICES_EVERY, NeuronLsPoller(seconds=ls_seconds)))
     return sources
 
 

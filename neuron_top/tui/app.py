@@ -43,6 +43,7 @@ from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, PALETTES, THEMES, Theme, choose, textual_theme
 from neuron_top.tui.ui_state import TableState, UiState
 from neuron_top.tui.widgets.header import Band
+from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.views.handled_alerts import AlertHistory, job_key, without_handled
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.model import Estimator, Limits, Run
@@ -490,7 +491,15 @@ class TopApp(App[int], inherit_bindings=False):
         from neuron_top.tui.palette import IDENTITY, AsciiCommandFinder, CommandFinder
 
         if self.screen.id != IDENTITY:
-            self.push_screen(AsciiCommandFinder() if self.render_theme.is_ascii else CommandFinder())
+            front = self.screen
+            self._show_palette_keys(front, is_open=True)
+            finder = AsciiCommandFinder() if self.render_theme.is_ascii else CommandFinder()
+            self.push_screen(finder, lambda _chosen: self._show_palette_keys(front, is_open=False))
+
+    def _show_palette_keys(self, behind: Screen[Any], *, is_open: bool) -> None:
+        """Name the keys of the palette on the bottom line of the screen behind it."""
+        for keys in behind.query(KeyBar):
+            keys.show_palette(is_open)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The command palette: every row of the key table that makes sense without a cursor, and the themes."""

@@ -123,6 +123,11 @@ def fact(theme: Theme, label: str, text: str, width: int, style: Style | None = 
     return [line.strip(), *(Line(theme, width).gap(cells + 3).put(part, style).strip() for part in others)]
 
 
+def message(theme: Theme, title: str, text: str, width: int) -> list[Strip]:
+    """A page that has only a text yet: its title, and why."""
+    return [rule(theme, width, title), *paragraph(theme, text, width, theme.quiet)]
+
+
 def short_command(command: str) -> str:
     """A command line without what is the same for every process: folders of programs and scripts, and `python -u`."""
     words = [word.rpartition("/")[2] or word if word.startswith("/") else word for word in command.split(" ")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual.binding import Binding
 from textual.command import CommandList, CommandPalette, SearchIcon
 from textual.widgets import LoadingIndicator
 
@@ -11,6 +12,9 @@ PLACEHOLDER = "commands, jobs, graphs, cores, ranks, recordings, cache entries"
 
 class CommandFinder(CommandPalette):
     """Finds commands, and things by their names."""
+
+    BINDINGS = [Binding("ctrl+c", "app.quit", "quit", show=False, priority=True)]
+    """As on every screen; in an input line the key would copy."""
 
     def __init__(self) -> None:
         super().__init__(id=IDENTITY, placeholder=PLACEHOLDER)

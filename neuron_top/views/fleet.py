@@ -24,7 +24,7 @@ from neuron_top.views.states import job_text
 
 
 class NodeReporting(StrEnum):
-    """Whether a node is heard of."""
+    """Whether a node is heard from."""
 
     REPORTING = "reporting"
     SILENT = "silent"
@@ -100,7 +100,7 @@ class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
     phase: str
     """What it does, by its agent: extracting, compiling, training, …; "" unknown."""
     seen: float
-    """When its agent was last heard of, by the database's clock."""
+    """When its agent was last heard from, by the database's clock."""
     silent_seconds: float
     step: int | None
     step_seconds: float | None
@@ -165,7 +165,7 @@ class FleetPage(msgspec.Struct, frozen=True, kw_only=True):
     now: float
     jobs: tuple[JobRow, ...]
     nodes: tuple[NodeRow, ...]
-    """Each once, with the newest job whose agent reports from it, else with the one that was heard of last."""
+    """Each once, with the newest job whose agent reports from it, else with the one that was heard from last."""
     agents: tuple[NodeRow, ...]
     """Each node once for each job that it works for, or worked for a moment ago."""
 

@@ -8,7 +8,9 @@ drawn blindly from the fleet, would have it at least so often. It orders rows; i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from math import exp, lgamma
+from operator import eq
 
 import msgspec
 
@@ -126,7 +128,7 @@ def _candidates(values: Sequence[Value]) -> list[_Candidate]:
         return _thresholds(numbers)
     if len(distinct) == len(values) and len(values) > 2:
         return []
-    return [_Candidate(_words(one), one.__eq__, len(distinct)) for one in sorted(distinct, key=str)]
+    return [_Candidate(_words(one), partial(eq, one), len(distinct)) for one in sorted(distinct, key=str)]
 
 
 def _thresholds(numbers: Sequence[float]) -> list[_Candidate]:

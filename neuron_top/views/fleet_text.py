@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from neuron_top.store.fleet_records import AgentCount
-from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text, moment_text
 from neuron_top.views.fleet import FleetPage, JobRow, NodeReporting, NodeRow
 
 _SLOW_NAMED = 5
@@ -40,7 +38,7 @@ def attribute_text(name: str, value: object) -> str:
     if value is None:
         return ""
     if name == "booted" and isinstance(value, int):
-        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return moment_text(value, "%Y-%m-%d %H:%M:%S UTC")
     return bytes_text(value) if name in _BYTES and isinstance(value, int) else str(value)
 
 
@@ -75,6 +73,22 @@ def trouble_text(node: NodeRow) -> str:
     if dropped := sum(node.notes.get(name, 0) for name in (AgentCount.DROPPED_SAMPLES, AgentCount.DROPPED_EVENTS)):
         troubles.append(f"dropped {counted(dropped, 'row')}")
     return " · ".join(troubles)
+
+
+def node_facts(node: NodeRow) -> tuple[tuple[str, str], ...]:
+    """(name, text): what a node's page says of it, besides its attributes."""
+    step = count_text(node.step) + (f", {duration_text(node.step_seconds)} each" if node.step_seconds else "")
+    return (
+        ("state", f"{node.state}{f', {node.phase}' if node.phase else ''}"),
+        ("job", jobs_text(node)),
+        ("step", step),
+        ("graphs left", count_text(node.graphs_left)),
+        ("longest wait", duration_text(node.worst_wait)),
+        ("heard from", f"{duration_text(node.silent_seconds)} ago"),
+        ("clock", UNKNOWN if node.clock_offset is None else f"off by {duration_text(node.clock_offset)}"),
+        ("agent", f"{node.version} {node.address}".strip()),
+        ("trouble", trouble_text(node) or "none"),
+    )
 
 
 def jobs_text(node: NodeRow) -> str:

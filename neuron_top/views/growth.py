@@ -8,6 +8,7 @@ from math import ceil
 
 import msgspec
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.views.entries import EntryRow
 
 DAY = 86400.0
@@ -25,7 +26,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
 
 def growth(rows: Sequence[EntryRow], now: float) -> list[Growth]:
     """A row per span; empty where no entry says when it was written. What was removed meanwhile is not in it."""
-    dated = [(now - row.changed, row.bytes) for row in rows if row.changed is not None]
+    dated = [(now - changed, size) for changed, size in _dated(rows)]
     if not dated:
         return []
     found = []
@@ -37,7 +38,12 @@ def growth(rows: Sequence[EntryRow], now: float) -> list[Growth]:
 
 def growth_curve(rows: Iterable[EntryRow]) -> list[tuple[float, int]]:
     """(time, bytes written until then and still there), rising; thinned to some hundred points, the last one kept."""
-    written = sorted((row.changed, row.bytes) for row in rows if row.changed is not None)
+    written = sorted(_dated(rows))
     points = list(zip((time for time, _ in written), accumulate(size for _, size in written), strict=True))
     step = max(1, ceil(len(points) / MOST_POINTS))
     return points[::-step][::-1]
+
+
+def _dated(rows: Iterable[EntryRow]) -> list[tuple[float, int]]:
+    """(when it was written, its bytes) of each entry that says when; a time that no calendar has says nothing."""
+    return [(row.changed, row.bytes) for row in rows if row.changed is not None and is_in_calendar(row.changed)]

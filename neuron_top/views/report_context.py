@@ -188,7 +188,8 @@ def series_of(run: Run) -> tuple[ReportSeries, ...]:
     training = run.training
     by_step = [(step, value) for step, _time, value in training.loss_by_step if step is not None]
     every = -(-len(by_step) // POINTS) if by_step else 1
-    loss = tuple(ReportStep(float(step), value) for step, value in by_step[::every])
+    some = [*by_step[:-1:every], *by_step[-1:]]  # the last value stands in the text, too
+    loss = tuple(ReportStep(float(step), value) for step, value in some)
     pace = tuple(ReportStep(point.time, point.mean) for point in training.throughputs.points(most=POINTS))
     found = (
         ReportSeries(name="loss by step", unit="", points=loss, by_step=True),

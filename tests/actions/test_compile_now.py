@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.execution import compilers
+from neuron_top.actions.execution import compile_child, compilers
 from neuron_top.actions.execution.compile_child import compile_apart
 from neuron_top.actions.execution.compile_now import compile_now
 from neuron_top.actions.journal.trash import Trash
@@ -201,6 +201,21 @@ def test_for_a_screen_it_runs_in_a_process_of_its_own(
     assert seen[0].running is not None
     with pytest.raises(RefusedForSafety, match="read-only"):
         compile_apart(plan, jobs=2, read_only=True, watch=lambda progress: True)
+
+
+def test_an_answer_that_an_interrupt_cuts_short_is_written_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = bytearray()
+
+    def cut_short(descriptor: int, data: memoryview) -> int:
+        assert descriptor == 1
+        written.extend(data[:7])
+        return len(data[:7])
+
+    monkeypatch.setattr(os, "write", cut_short)
+    compile_child._send(compile_child.ChildRefusal("a reason of many words"))
+    monkeypatch.undo()
+    assert compile_child._answers.decode(written) == compile_child.ChildRefusal("a reason of many words")
+    assert written.endswith(b"\n")
 
 
 def test_in_a_process_of_its_own_it_can_be_stopped(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 
 from neuron_top.actions.dated_ahead import FILE_NAME, first_seen
+from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
@@ -113,3 +115,18 @@ def test_a_state_folder_that_cannot_be_written_takes_nothing_too_early(root: Pat
     caches.entry(root, 1, age_days=-400)
     (tmp_path / "state").write_bytes(b"a file")
     assert list(first_seen(tmp_path / "state", str(root), caches.looked_at(root).entries, NOW).values()) == [NOW]
+
+
+def test_an_entry_of_any_date_that_a_disk_keeps_is_evicted_and_brought_back() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:  # memory keeps any time, most disks do not
+        root = Path(place) / "cache"
+        folder = caches.entry(root, 1)
+        for path in (*folder.iterdir(), folder):
+            os.utime(path, (9e15, 9e15))
+        before, trash = caches.everything(root), Trash(root)
+        plan = planned(root, EvictCriteria(older_than=30 * DAY), seen=seen_ago(root, 31))
+        assert caches.carried_out(plan, trash).done == 1
+        assert trash.holds(trash.history_of(plan.identity)), "a restore that names no plan finds it"
+        assert restore(plan.identity, trash).restored == 1
+        assert caches.everything(root) == before
+        assert folder.stat().st_mtime == 9e15

@@ -1,5 +1,6 @@
 """Eviction on a real folder: what goes, what stays, what is freed, and that undo gives it back."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from neuron_top import units
 from neuron_top.actions import plan as plans
+from neuron_top.actions.journal.plan_history import HistoryState
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
@@ -335,6 +337,22 @@ def test_stopping_in_the_middle_can_be_resumed_or_undone(root: Path, keep_graph:
     assert {entry.state for entry in caches.looked_at(root).entries} == ({State.EXTRACTED} if keep_graph else set())
     restore(plan.identity, trash)
     assert caches.everything(root) == before
+
+
+def test_an_undo_is_journaled_although_its_token_cannot_be_removed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    caches.entry(root, 1, age_days=40)
+    before, trash = caches.everything(root), Trash(root)
+    plan = planned(root, EvictCriteria(older_than=0.0))
+    assert caches.carried_out(plan, trash).done == 1
+
+    def read_only(name: str, *, dir_fd: int | None = None) -> None:  # an undo removes nothing else
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "unlink", read_only)
+    assert restore(plan.identity, trash).restored == 1
+    monkeypatch.undo()
+    assert caches.everything(root) == before
+    assert trash.history_of(plan.identity).state is HistoryState.RESTORED
 
 
 def test_a_plan_that_was_undone_can_be_carried_out_and_undone_again(root: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,24 @@ def test_a_use_counts_everywhere_where_its_cache_is_not_known_here(tmp_path: Pat
     assert last_use(tmp_path, one) == last_use(tmp_path, other) == 80.0
     record(tmp_path, "r3", CacheHit(at=85.0, module=MODULE, root="s3://bucket/cache"))
     assert (last_use(tmp_path, one), last_use(tmp_path, "s3://bucket/cache/")) == (80.0, 85.0)
+
+
+@pytest.mark.parametrize("named", ["/a\0b", f"/{'x' * 300}"], ids=["no path", "a path that cannot be looked at"])
+def test_a_use_counts_everywhere_where_its_log_names_the_cache_oddly(tmp_path: Path, named: str) -> None:
+    one, _other = caches(tmp_path)
+    record(tmp_path, "r1", CacheHit(at=80.0, module=MODULE, root=named))
+    assert last_use(tmp_path, one) == 80.0
+
+
+def test_a_damaged_batch_of_one_recording_hides_no_other_use(tmp_path: Path) -> None:
+    one, _other = caches(tmp_path)
+    record(tmp_path, "r1", CacheHit(at=70.0, module=MODULE, root=str(one)))
+    record(tmp_path, "r2", CacheHit(at=80.0, module=MODULE, root=str(one)))
+    record(tmp_path, "r3", CacheHit(at=90.0, module=MODULE, root=str(one)))
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection, connection:
+        connection.execute("UPDATE events SET data = x'00' WHERE run = 'r3'")
+    for _ in range(2):
+        assert last_use(tmp_path, one) == 80.0
 
 
 def test_what_was_kept_before_caches_were_told_apart_still_counts(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_a_recorder_without_its_folder_says_so_once_and_goes_on(tmp_path: Path) 
     give_away(state)
     recorder = Recorder(store_path(Settings(state_dir=str(state))), RunStarted(run="r"), state / "runs/r", said.append)
     recorder.append([ENDED], 1.0)
-    recorder.finish(0, 2.0, b"")
+    assert not recorder.complete
     assert len(said) == 1
     assert "belongs to user" in said[0]
 

@@ -175,6 +175,20 @@ def test_metrics_are_on_loopback_without_a_token_and_nothing_else_is_served(addr
         assert ask(address, path=path, method=method, **ALLOWED)[0] == 404
 
 
+def test_an_unexpected_error_is_answered_and_reported(log: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def notes() -> dict[str, int]:
+        raise ZeroDivisionError("notes")
+
+    node = cast("NodeAgent", SimpleNamespace(feed=following(log).feed, agent=SimpleNamespace(notes=notes)))
+    server = serve_agent(node, Settings(), 0)
+    try:
+        answers = [ask(server.address, path="/metrics", method="GET") for _ in range(2)]
+    finally:
+        server.close()
+    assert [(status, b"its own output" in body) for status, body in answers] == [(500, True)] * 2
+    assert "ZeroDivisionError: notes" in caplog.text
+
+
 def test_without_a_token_an_agent_gives_no_lines_away(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NEURONTOP_AGENT_TOKEN", raising=False)
     with serving_logs(log) as address:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,6 +122,32 @@ def test_a_spool_at_its_bound_drops_the_oldest_samples_counts_them_and_keeps_all
     assert notes["dropped_samples"] == len(every) - len(steps)
     assert notes["spooled_bytes"] <= 40_000
     assert marks == {LOG: b"59"}, "what was dropped is not read again"
+
+
+class CountChecked:
+    """A spool's lock that compares the spool's count with the file whenever it is released."""
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool, self._lock, self.released = spool, threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        total = self._spool._connection.execute("SELECT coalesce(sum(length(data)), 0) FROM batches").fetchone()[0]
+        self.released += 1
+        self._lock.release()
+        assert self._spool._bytes == total
+
+
+def test_another_thread_never_sees_a_count_that_does_not_fit_the_file(tmp_path: Path) -> None:
+    spool, offsets = Spool(tmp_path / "spool.db", most_bytes=4_000), itertools.count(0, 100)
+    spool._lock = lock = CountChecked(spool)  # type: ignore[assignment]
+    for number in range(20):
+        spool.commit("j", second(number * 10, offsets), [], {})
+    spool.shipped(10)
+    assert lock.released == 21
+    spool._connection.close()
 
 
 def test_with_a_full_disk_failures_stay_and_what_went_is_counted(

@@ -4,6 +4,7 @@ back where it goes on."""
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import threading
 import time
@@ -14,8 +15,9 @@ from typing import TypeVar, cast
 import pytest
 
 from neuron_top.agent import node, shipper
-from neuron_top.agent.agent import Agent
+from neuron_top.agent.agent import Agent, AgentRuns, spool_path
 from neuron_top.cli.main import main
+from neuron_top.errors import RefusedForSafety
 from neuron_top.events import CacheHit
 from neuron_top.identity import Identity, Named
 from neuron_top.run.model import Run
@@ -80,6 +82,28 @@ def test_an_agent_reports_an_error_that_nothing_expects_and_ships_once_it_is_ove
         f"events wait in {agent.spool.path}, as shipping failed: {STALE}",
         f"the agent cannot look at its node: {STALE}",
     ]
+
+
+def test_an_agent_that_cannot_be_made_leaves_nothing_open(tmp_path: Path) -> None:
+    settings = Settings(store="postgresql://database.invalid/fleet?sslmode=disable", state_dir=str(tmp_path / "state"))
+    for _ in range(2):  # the second is not kept out by the first
+        before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 (`iterdir` would hold one more open)
+        with pytest.raises(RefusedForSafety, match="sslmode=disable"):
+            Agent(settings, cast("Identity", Who()), "bert", lambda _sink: StillRun(), list[str]().append)
+        assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def test_a_second_agent_says_that_one_runs_and_leaves_nothing_open(tmp_path: Path) -> None:
+    settings = Settings(store="postgresql://localhost/fleet", state_dir=str(tmp_path / "state"))
+    path = spool_path(settings, "n1", "bert").with_suffix(".lock")
+    path.parent.mkdir(mode=0o700, parents=True)
+    with path.open("wb") as holder:
+        path.chmod(0o600)
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 (`iterdir` would hold one more open)
+        with pytest.raises(AgentRuns, match="another agent runs for this node and job"):
+            Agent(settings, cast("Identity", Who()), "bert", lambda _sink: StillRun(), list[str]().append)
+        assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
 def test_an_agent_ends_although_the_database_does_not_answer(tmp_path: Path, postgres_url: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,28 @@ def test_last_use_is_reported_only_where_something_was_read_after_it_was_written
     first, second = inductor.entries(str(root))[:2]
     assert (first.changed, first.used) == (1_500_000_000, 2_000_000_000)
     assert (second.changed, second.used) == (1_500_000_000, None)
+
+
+def test_a_file_that_vanishes_while_its_folder_is_listed_hides_no_other(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = root / "fxgraph" / "aa" / FX
+    for number in range(5):
+        (folder / f"more-{number}").write_bytes(b"x")
+    scandir = os.scandir
+
+    @contextmanager
+    def vanishing(handle: int) -> Iterator[list[os.DirEntry[str]]]:
+        with scandir(handle) as members:
+            listed = list(members)
+        (folder / listed[0].name).unlink()
+        yield listed
+
+    (first, *_) = inductor.entries(str(root))
+    monkeypatch.setattr(os, "scandir", vanishing)
+    listed = inductor.files(first)
+    monkeypatch.undo()
+    assert sorted(name for name, _ in listed) == sorted(path.name for path in folder.iterdir())
 
 
 def test_looking_reads_no_file_and_follows_no_link(root: Path) -> None:

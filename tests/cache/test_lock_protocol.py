@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,17 +51,34 @@ def test_only_one_takes_a_lock_and_only_its_owner_gives_it_back(folder: EntryFol
     assert not (tmp_path / LOCK).exists()
 
 
+def no_links(*_: object, **__: object) -> None:
+    raise OSError(errno.EPERM, "no hard links here")
+
+
 def test_a_lock_is_taken_where_the_file_system_has_no_hard_links(
     folder: EntryFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_links(*_: object, **__: object) -> None:
-        raise OSError(errno.EPERM, "no hard links here")
-
     monkeypatch.setattr(os, "link", no_links)
     owner = lock_owner.current()
     assert protocol.take(folder, LOCK, record(tmp_path, owner))
     assert not protocol.take(folder, LOCK, record(tmp_path, lock_owner.current()))
     assert protocol.owner_of(folder, LOCK) == owner
+
+
+@pytest.mark.parametrize("room", [0, 10])
+def test_a_full_disk_without_hard_links_leaves_no_lock_that_names_nobody(
+    folder: EntryFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    monkeypatch.setattr(os, "link", no_links)
+    owner = record(tmp_path, lock_owner.current())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            protocol.take(folder, LOCK, owner)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == [owner]
 
 
 def test_a_lock_is_ours_where_the_answer_to_the_link_was_lost(

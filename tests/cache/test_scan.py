@@ -19,6 +19,7 @@ from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.scan import catalog, index, scanner
 from neuron_top.cache.scan.contents import Contents
 from neuron_top.cache.scan.legacy import read_old
+from neuron_top.cli.main import main
 from neuron_top.errors import NothingToShow
 from neuron_top.parsers.hlo import HloSummary
 from tests.builders import (
@@ -206,6 +207,36 @@ def test_a_file_that_a_failing_disk_cannot_read_does_not_hide_the_other_entries(
     assert (found[damaged.name].state, found[damaged.name].problems) == (state, (problem,))
 
 
+@pytest.mark.parametrize("lost", ["compiler", "of 2022", "unknown"])
+def test_a_folder_that_a_failing_disk_cannot_list_does_not_hide_the_other_entries(
+    lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = write_entry(tmp_path, HIT)
+    old = tmp_path / "USER_neuroncc-1.0.47218.0+162039557" / "MODULE_18200615679846498221"
+    folder = {"compiler": tmp_path / "neuronxcc-9.9.9+abc", "of 2022": old, "unknown": tmp_path / "unknown"}[lost]
+    folder.mkdir(parents=True)
+    number = folder.stat().st_ino
+    for name in ("scandir", "listdir"):
+        listing = getattr(os, name)
+
+        def failing(path: int, listing: Callable[[int], object] = listing) -> object:
+            if isinstance(path, int) and os.fstat(path).st_ino == number:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return listing(path)
+
+        monkeypatch.setattr(os, name, failing)
+    snapshot = scanner.scan(str(tmp_path))
+    found = {entry.module: (entry.state, entry.problems) for entry in snapshot.entries}
+    assert found.pop(sound.name) == (State.HIT, ())
+    match lost:
+        case "compiler":
+            assert (found, snapshot.problems) == ({}, ("neuronxcc-9.9.9+abc: input/output error",))
+        case "of 2022":
+            assert found == {old.name: (State.EMPTY, ("not all of it could be read",))}
+        case _:
+            assert (found, snapshot.problems) == ({}, ("unknown: not all of it could be read",))
+
+
 def test_an_entry_of_another_user_that_is_removed_while_it_is_opened_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,6 +276,10 @@ def test_no_folder_and_a_file_in_its_place_are_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(NothingToShow, match="it is a file"):
         scanner.scan(str(tmp_path / "file"))
+    (tmp_path / "loop").symlink_to(tmp_path / "back")
+    (tmp_path / "back").symlink_to(tmp_path / "loop")
+    with pytest.raises(NothingToShow, match="it is a link that leads back to itself"):
+        scanner.scan(str(tmp_path / "loop"))
 
 
 def test_the_layouts_of_2022_and_of_the_hub_in_2023_are_found(tmp_path: Path) -> None:
@@ -384,6 +419,18 @@ def test_a_second_start_reads_the_index_and_a_broken_index_is_as_good_as_none(tm
         place.write_bytes(damage)
         assert index.load(str(root.resolve()), state) is None
         assert len(catalog.open_root(str(root), state).entries) == 2
+
+
+def test_a_cache_with_a_time_that_no_calendar_has_is_shown_and_only_not_indexed() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:  # memory keeps any time, most disks do not
+        root, state = Path(place) / "cache", Path(place) / "state"
+        folder = write_entry(root, HIT)
+        for path in (*folder.iterdir(), folder):
+            os.utime(path, (9e15, 9e15))
+        snapshot = scanner.scan(str(root))
+        assert [entry.state for entry in snapshot.entries] == [State.HIT]
+        assert not index.save(snapshot, state)
+        assert main(["cache", "ls", str(root), "--json"]) == 0
 
 
 def test_sums_from_the_index_follow_open_entries_and_new_ones(tmp_path: Path) -> None:

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from watchdog.observers.api import EventEmitter
 
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.scan import scanner
+from neuron_top.cache.scan import watch as watch_module
 from neuron_top.cache.scan.watch import REFRESH_SECONDS, CacheWatch
 from neuron_top.events import CacheScanned, EntryChanged, Event, SourceUnavailable
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
@@ -63,6 +65,21 @@ def test_a_compile_is_followed_from_graph_to_hit(tmp_path: Path, notifications: 
             path.unlink()
         folder.rmdir()
         assert until_state(events, None).module == folder.name
+
+
+def test_notifications_that_begin_only_in_part_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch_module, "WATCHED_ENTRIES", 0)
+    root = tmp_path / "root"
+    for number in range(8):
+        write_entry(root, {HLO_NAME: small_hlo()}, compiler=f"neuronxcc-2.{number}.0+abc")
+    watch = CacheWatch(str(root), tmp_path / "state")
+    watch.snapshot = scanner.scan(str(root))
+    (root / "neuronxcc-2.3.0+abc").rename(
+        tmp_path / "moved"
+    )  # so that one of the nine watches fails, in any place of their order
+    watch._observe()
+    assert watch._observer is None
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, EventEmitter)]
 
 
 def test_a_lock_is_reported_with_its_holder_and_again_when_the_holder_has_ended(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_nothing_of_the_demo_is_called_live_on_the_web() -> None:
         feeds = FeedRegistry(settings, feed, "the demo, played")
         assert feeds.pulse(LIVE)[1:] == ("replay", "replay")
         assert run_options((), (), live=feeds.live_name)[0]["label"] == "the demo, played"
+        feed.stop()
 
 
 def test_the_demo_shows_what_its_job_printed() -> None:
@@ -67,6 +68,7 @@ def test_the_demo_shows_what_its_job_printed() -> None:
         feed = demo_feed(settings)
         feed.show(feed.clock.end)
         assert any("(0, 59) step_loss" in line.text for line in feed.log_tail(100))
+        feed.stop()
 
 
 def test_the_recording_is_small_and_reports_nothing_of_whose_machine_made_it(tmp_path: Path) -> None:
@@ -97,6 +99,7 @@ async def test_every_screen_is_there_at_once() -> None:
                 await pilot.press(spec.key)
                 await pilot.pause(0.2)
         assert feed.read(lambda run, now: len(run.compiles.graphs)) > 0
+        feed.stop()
 
 
 async def test_the_cache_screen_shows_no_cache_of_this_machine_and_offers_no_change(

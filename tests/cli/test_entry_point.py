@@ -121,7 +121,7 @@ def test_a_locale_without_utf_8_spells_signs_in_ascii_and_keeps_json(
 
 @pytest.mark.parametrize(
     ("arguments", "missing"),
-    [(("cache",), "COMMAND"), (("fleet",), "COMMAND"), (("compare", "last"), "B"), (("compare",), "A, B")],
+    [(("compare", "last"), "B"), (("compare",), "A, B"), (("replay",), "RUN")],
 )
 def test_only_what_is_required_is_named_as_missing(arguments: tuple[str, ...], missing: str) -> None:
     result = started(*arguments)

@@ -63,7 +63,6 @@ def test_the_top_of_a_metric_and_what_is_different(fleet: str, capsys: pytest.Ca
         (("nodes", "--job", "47"), 3, "2 jobs begin with '47': 4711, 4700"),
         (("different", "n9"), 3, "no node n9"),
         (("top", "heat"), 2, "no metric 'heat'"),
-        (("top", "--count", "0"), 2, "--count 0"),
     ],
 )
 def test_what_is_not_there_is_said(

@@ -48,8 +48,8 @@ def test_the_printed_sql_makes_the_same_schema(postgres_server: PostgresServer, 
     assert "up to date" in neurontop("fleet", "init", store=empty).stdout
 
 
-@pytest.mark.parametrize("version", ["-1", str(SCHEMA_VERSION + 1)])
-def test_sql_for_a_schema_that_does_not_exist_is_refused(version: str):
+def test_sql_for_a_schema_that_does_not_exist_is_refused():
+    version = str(SCHEMA_VERSION + 1)
     refused = neurontop("fleet", "init", "--print-sql", "--from", version)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert f"there is no schema {version}" in refused.stderr

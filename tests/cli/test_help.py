@@ -9,7 +9,7 @@ import pytest
 
 from neuron_top.cli import cache_commands, fleet_commands
 from neuron_top.cli.help_layout import fit, fit_usage
-from neuron_top.cli.main import COMMANDS, Command, overview_parser
+from neuron_top.cli.main import COMMANDS, Command, main, overview_parser
 from neuron_top.cli.output import HelpFormatter
 
 GROUPS = ("cache", "fleet")
@@ -70,6 +70,18 @@ def test_descriptions_fit_a_narrow_terminal_but_for_commands_that_are_longer(mon
         assert len(line) <= columns or is_command, line
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("row", OWN_COMMANDS, ids=lambda row: row.name)
+def test_usage_lines_fit_the_terminal_and_keep_every_part(monkeypatch, row, columns) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    whole = "".join(parser_of(row).format_usage().split())
+    monkeypatch.setenv("COLUMNS", str(columns))
+    usage = parser_of(row).format_usage()
+    assert "".join(usage.split()) == whole
+    for line in usage.splitlines():
+        assert len(line) <= columns, line
+
+
 def test_the_table_of_commands_fits_a_narrow_terminal(monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     assert max(map(len, overview_parser().format_help().splitlines())) <= 60
@@ -109,3 +121,34 @@ def test_a_usage_line_breaks_between_its_parts() -> None:
     assert fit_usage("usage: tool go [--on a|b] [-j N | -k] [--] <command>\n\n", 30) == (
         "usage: tool go [--on a|b]\n               [-j N | -k]\n               [--] <command>\n\n"
     )
+    assert fit_usage("usage: tool go [-h] (--all | --one A,B) --at TIME [MODULE ...]\n", 36).splitlines() == [
+        "usage: tool go [-h]", "               (--all | --one A,B)", "               --at TIME",
+        "               [MODULE ...]",
+    ]  # fmt: skip
+    assert fit_usage("usage: tool go -- <command>\n", 20).splitlines() == ["usage: tool go", "       -- <command>"]
+
+
+def test_a_part_of_a_usage_line_that_is_longer_than_the_terminal_breaks_between_its_alternatives() -> None:
+    assert fit_usage("usage: tool list [--sort {size,name,state}] [A|B]\n", 28).splitlines() == [
+        "usage: tool list", "       [--sort {size,name,", "        state}] [A|B]",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["wacth"], "no command 'wacth' (did you mean 'watch'?); commands: watch, demo, "),
+        (["zzz"], "no command 'zzz'; commands: watch, demo, "),
+        (["cache"], "specify a command: ls, stats, "),
+        (["cache", "lss"], "no command 'lss' (did you mean 'ls'?); commands: ls, stats, "),
+        (["fleet", "nodes", "--jsno=3"], "unrecognized arguments: --jsno=3 (did you mean '--json'?)\n"),
+        (["fleet", "nodes", "--zzz"], "unrecognized arguments: --zzz\n"),
+        (["completion", "bsh"], "'fish') (did you mean 'bash'?)\n"),
+        (["completion"], "the following arguments are required: shell\n"),
+    ],
+)
+def test_a_wrong_command_or_option_is_answered_with_the_one_that_was_meant(given, said, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(given)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err

@@ -25,6 +25,14 @@ from neuron_top.cli.main import main
         ("compare last~ last --max-slowdown nan", "must be -1 or more"),
         ("compare last~ last --max-memory-growth -2", "must be -1 or more"),
         ("check last --max-late x", "'x' is not a number"),
+        ("fleet top --count 0", "argument --count: must be a whole number, 1 or more, and is '0'"),
+        ("fleet blame --graphs x", "must be a whole number, 1 or more, and is 'x'"),
+        ("fleet init --print-sql --from -1", "must be a whole number, 0 or more, and is '-1'"),
+        ("cache pull s3://bucket/prefix --streams 0", "must be a whole number, 1 or more, and is '0'"),
+        ("cache retry -j 1.5", "must be a whole number, 1 or more, and is '1.5'"),
+        ("compile -j 0 -- true", "argument -j/--jobs: must be a whole number, 1 or more, and is '0'"),
+        ("compile --retries -1 -- true", "argument --retries: must be a whole number, 0 or more, and is '-1'"),
+        (f"compile --on slurm --cores {'9' * 5000} -- true", "must be a whole number, 1 or more"),
     ],
 )
 def test_a_number_out_of_bounds_is_a_usage_error(
@@ -33,6 +41,15 @@ def test_a_number_out_of_bounds_is_a_usage_error(
     with pytest.raises(SystemExit) as end:
         main(command.split())
     assert end.value.code == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_retries_that_a_variable_says_wrongly_are_a_usage_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NEURON_PARALLEL_COMPILE_MAX_RETRIES", "many")
+    assert main(["compile", "--", "true"]) == 2
+    expected = "NEURON_PARALLEL_COMPILE_MAX_RETRIES must be a whole number, 0 or more, and is 'many'"
     assert expected in capsys.readouterr().err
 
 

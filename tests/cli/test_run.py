@@ -159,6 +159,18 @@ def test_a_state_folder_that_cannot_be_written_costs_the_recording_not_the_job(h
         assert f"{here.state} is a file, so no recordings can be there".encode() in listed.stderr
 
 
+@pytest.mark.parametrize("fault", ["the state folder is a file", "the database would be reached in the open"])
+def test_a_job_runs_where_it_cannot_be_shipped(here: Here, fault: str) -> None:
+    here.environ["NEURONTOP_STORE"] = "postgresql://database.invalid/fleet"
+    if fault == "the state folder is a file":
+        here.state.write_bytes(b"")
+    else:
+        here.environ["NEURONTOP_STORE"] += "?sslmode=disable"
+    done = here(*python("print('trained')"))
+    assert (done.returncode, done.stdout) == (0, b"trained\n")
+    assert b"; the job is recorded here and not shipped\n" in done.stderr
+
+
 def test_a_store_that_cannot_be_opened_leaves_the_output_and_says_so(here: Here) -> None:
     (here.state / "neurontop.db").mkdir(parents=True)
     done = here(*python("print('trained')"))

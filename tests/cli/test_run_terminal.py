@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.cli.run import broken
+from neuron_top.cli.plain import broken
 from neuron_top.ingest.recordings import is_recording
 
 
@@ -250,15 +250,28 @@ def test_in_the_background_of_a_shell_lines_are_printed_and_nothing_is_drawn(tmp
         assert b"ended with 0" in shown, name
 
 
+def test_a_terminal_without_screens_says_so_and_prints_lines_that_fit(tmp_path: Path) -> None:
+    for name in ("demo", "watch /dev/null"):
+        shown = shell_shows(f"{sys.executable} -m neuron_top {name}", tmp_path, TERM="dumb", COLUMNS="70")
+        assert b"TERM=dumb names a terminal without screens: the state is printed once" in shown, name
+        assert b"\x1b[?1049h" not in shown, name
+        lines = shown.decode().split("printed once\r\n")[1].splitlines()
+        assert len(lines) > 3
+        assert max(map(len, lines)) <= 70
+
+
 def in_the_background(arguments: str, folder: Path) -> bytes:
     """What a terminal shows of a command that a shell starts with `&`."""
+    return shell_shows(f"{sys.executable} -m neuron_top {arguments} & wait %1", folder, TERM="xterm")
+
+
+def shell_shows(command: str, folder: Path, **environment: str) -> bytes:
+    """What a terminal shows of a command line of a shell."""
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ.update(
-            NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=str(folder / "none")
-        )
-        command = f"{sys.executable} -m neuron_top {arguments} & wait %1; echo ended with $?"
-        os.execvp("bash", ["bash", "--norc", "-mc", command])
+        os.environ.update(NEURONTOP_STATE_DIR=str(folder / "state"), NEURONTOP_CONFIG=str(folder / "none"))
+        os.environ.update(environment)
+        os.execvp("bash", ["bash", "--norc", "-mc", f"{command}; echo ended with $?"])
     shown, deadline = b"", time.monotonic() + 60
     while b"ended with" not in shown and time.monotonic() < deadline and select.select([terminal], [], [], 60)[0]:
         try:

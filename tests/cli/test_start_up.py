@@ -27,6 +27,7 @@ FIRST_FRAME_MODULES = {
     "ingest.log_line",
     "ingest.log_query",
     "late_pattern",
+    "calendar_bounds",
     "parsers.lines",
     "parsers.wide",
     "plain_files",
@@ -65,6 +66,7 @@ HELP_MODULES = {
     "database_address",
     "errors",
     "escapes",
+    "calendar_bounds",
     "plain_files",
     "settings",
 }
@@ -86,6 +88,7 @@ SUMS_MODULES = {
     "escapes",
     "folders",
     "late_pattern",
+    "calendar_bounds",
     "parsers.error_codes",
     "parsers.neff",
     "plain_files",

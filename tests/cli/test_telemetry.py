@@ -7,8 +7,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from neuron_top import events
 from neuron_top.units import UNKNOWN
@@ -143,6 +146,18 @@ def test_once_waits_for_a_record_with_rates_and_takes_memory_from_the_driver(tmp
     assert core.power is not None
     on_host = str(Path("/proc/self/ns/pid").readlink()) == "pid:[4026531836]"
     assert core.process == ("neuron-monitor" if on_host else "")
+
+
+@pytest.mark.parametrize("source", ["auto", "ls"])
+def test_once_waits_no_longer_than_it_says_where_neuron_ls_hangs_and_names_it(tmp_path: Path, source: str) -> None:
+    (tmp_path / "sys").mkdir()
+    executable(tmp_path / "bin", "neuron-ls", "import time\ntime.sleep(3600)")
+    options = ("--once", "--source", source, "--sysfs-root", str(tmp_path / "sys"))
+    began = time.monotonic()
+    result = telemetry(*options, path=str(tmp_path / "bin"))
+    assert time.monotonic() - began < 15.0, "8 s, and the start of a program on a busy machine"
+    assert result.returncode == 3
+    assert b"/neuron-ls --output-format json did not answer within 7.2 s\n" in result.stderr
 
 
 def test_ctrl_c_ends_the_stream_with_130_and_leaves_no_child(tmp_path: Path) -> None:

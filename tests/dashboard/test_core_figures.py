@@ -236,3 +236,16 @@ def test_a_line_does_not_go_on_where_samples_are_missing() -> None:
     for trace in core_lines(feed.read(lambda run, now: core_page(run, now, key)), DARK)["data"]:
         assert [place for place, value in enumerate(trace["y"]) if value is None] == [6]
         assert len(trace["x"]) == len(times) + 1
+
+
+def test_the_name_of_a_node_is_no_markup_in_the_charts_of_memory() -> None:
+    """Plotly draws some tags in the words of an axis, and links."""
+    link = '<a href="https://elsewhere.example">n</a>'
+    given = (ev.CoreSample(core=0, device=0, memory=GIB, capacity=2 * GIB, kinds={"tensors": GIB}),)
+    few = [ev.CoresSampled(node=node, kind=ev.CoreKind.NEURON, at=START, cores=given) for node in (link, "n2")]
+    many = tuple(ev.CoreSample(core=core, device=core // 2, memory=GIB) for core in range(40))
+    events = (few, [*few, ev.CoresSampled(node=link, kind=ev.CoreKind.NEURON, at=START + 1, cores=many)])
+    for feed in map(StillFeed, events):
+        trace = memory_figures.bars(feed.read(memory_table), DARK)["data"][0]
+        assert not any("<a " in name for name in trace["x"])
+        assert any("&lt;a " in name for name in trace["x"])

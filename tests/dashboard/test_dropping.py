@@ -248,6 +248,20 @@ def test_a_log_that_nobody_looks_at_is_deleted(tmp_path: Path, monkeypatch: pyte
     logs.stop()
 
 
+def test_a_log_that_others_replaced_while_it_arrived_is_refused_and_not_read(tmp_path: Path) -> None:
+    logs = DroppedLogs(Settings(state_dir=str(tmp_path)))
+    early, late = (logs.receive("browser", f"{name}.log", 4) for name in ("early", "late"))
+    early.write(b"abc\n")
+    for number in range(dropped_logs.OF_ONE):
+        logs.receive("browser", f"{number}.log", 4)
+    with pytest.raises(LimitReached, match="drop it again"):
+        late.write(b"abc\n")
+    with pytest.raises(LimitReached, match="drop it again"):
+        logs.begin(early)
+    assert early.feed is None
+    logs.stop()
+
+
 def test_more_and_fewer_bytes_than_announced_are_refused(tmp_path: Path) -> None:
     logs = DroppedLogs(Settings(state_dir=str(tmp_path)))
     with pytest.raises(UsageError, match="longer"):

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
@@ -191,6 +192,36 @@ def test_the_page_has_a_value_for_every_slot_also_without_a_fleet_or_a_node(serv
     assert set(fleet_page.render(with_node, DARK)) == wanted
 
 
+def test_the_page_names_the_job_of_its_charts_and_leads_to_the_others(postgres_url: str, tmp_path: Path) -> None:
+    fill(postgres_url)
+    with (
+        serving(StillFeed(), tmp_path, store=postgres_url) as served,
+        closing(DashboardFleet(served.feeds.settings)) as fleet,
+    ):
+        every = fleet_page.render(fleet_page.answer_of(fleet, {"metric": "memory"}), DARK)
+        assert all("Job 4711, bert." in str(every[part]) for part in ("fleet-steps-note", "fleet-phases-note"))
+        assert "href='fleet?metric=memory&job=4700'" in str(every["fleet-jobs"])
+        assert "href='fleet?metric=memory&node=n1'" in str(every["fleet-top"])
+        assert "show all jobs" not in str(every["fleet-summary"])
+        one = fleet_page.render(fleet_page.answer_of(fleet, {"metric": "memory", "job": "4711", "node": "n1"}), DARK)
+        assert "href='fleet?metric=memory&job=4711'" in str(one["fleet-jobs"]), "without the node: it may be another's"
+        assert "job 4711, bert only" in str(one["fleet-summary"])
+        assert "href='fleet?metric=memory&node=n1'" in str(one["fleet-summary"]), "the way to all jobs"
+        assert "href='fleet?metric=memory&job=4711'" in str(one["fleet-node"]), "the node can be closed"
+
+
+@pytest.mark.parametrize(("ranks", "above"), [(1, "the median step"), (4, "the other ranks at the same step")])
+def test_the_note_on_step_times_says_what_stands_out_from_what(ranks: int, above: str) -> None:
+    def noted(last: float) -> str:
+        times = [{**dict.fromkeys(range(1, 20), 1.0), 20: last if rank == 0 else 1.0} for rank in range(ranks)]
+        series = [RankSeries(node="n1", rank=rank, ranks=1, seconds=one) for rank, one in enumerate(times)]
+        return str(fleet_page._steps_note(step_map(series, STEP_ROWS, STEP_COLUMNS), None))
+
+    assert f"▲ is far above {above}: 1 step." in noted(9.0)
+    assert "None stands out." in noted(1.0)
+    assert "▲" not in noted(1.0)
+
+
 def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong() -> None:
     shown = page(
         [reported(f"n{number}", step_seconds=9.0 if number == 2 else 1.0) for number in range(5)], silent=["n4"]
@@ -244,7 +275,9 @@ def test_phases_are_bars_by_node_with_a_pattern_beside_the_color() -> None:
     by_name = {trace["name"]: trace for trace in figure["data"]}
     assert by_name["waiting"]["y"] == ["n2"]
     assert by_name["waiting"]["marker"]["pattern"]["shape"] == "/"
-    assert by_name["training"]["base"] == [100, 100]
+    assert by_name["training"]["base"] == pytest.approx([100 / 60, 100 / 60], abs=1e-3)
+    assert by_name["training"]["customdata"] == ["13 m 20 s", "13 m 20 s"]
+    assert figure["layout"]["xaxis"]["ticksuffix"] == " min"
 
 
 def test_the_api_has_steps_phases_and_the_log_lines_of_a_node(
@@ -312,3 +345,70 @@ def test_cells_show_the_compile_phase_in_words_where_a_hand_points() -> None:
     assert "33: extracting, 66: compiling, 100: waiting" in cells["hovertemplate"]
     ranked = rendered(shown, "compile_phase")["fleet-top"]
     assert "waiting" in str(ranked)
+
+
+FEW = page([reported("n1")])
+
+
+class SlowService:
+    """A fleet whose database and Prometheus answer when the test says so, and whose blame meets an unexpected error."""
+
+    def __init__(self) -> None:
+        self.pages, self.nodes = threading.Event(), threading.Event()
+
+    def page(self) -> FleetPage:
+        assert self.pages.wait(60)
+        return FEW
+
+    def node(self, name: str, _job: str | None = None) -> str:
+        assert self.nodes.wait(60)
+        return name
+
+    def logs(self, node: str) -> str:
+        return f"logs of {node}"
+
+    def blame(self, job: str) -> None:
+        raise ZeroDivisionError(job)
+
+
+@pytest.fixture
+def slow() -> Iterator[tuple[DashboardFleet, SlowService]]:
+    fleet, service = DashboardFleet(Settings(store="postgresql://nowhere.example/fleet")), SlowService()
+    fleet.__dict__["service"] = service
+    yield fleet, service
+    service.pages.set()
+    service.nodes.set()
+
+
+def test_a_log_is_had_while_the_database_does_not_answer(slow: tuple[DashboardFleet, SlowService]) -> None:
+    fleet, service = slow
+    with ThreadPoolExecutor(3) as threads:
+        waiting = [threads.submit(fleet.page), threads.submit(fleet.node, "n1")]
+        try:
+            assert str(threads.submit(fleet.logs, "n1").result(30)) == "logs of n1"
+            assert not any(one.done() for one in waiting)
+        finally:
+            service.pages.set()
+            service.nodes.set()
+
+
+def test_a_node_that_is_slow_does_not_hold_up_the_page(slow: tuple[DashboardFleet, SlowService]) -> None:
+    fleet, service = slow
+    service.pages.set()
+    with ThreadPoolExecutor(2) as threads:
+        node = threads.submit(fleet.node, "n1")
+        try:
+            assert threads.submit(fleet.page).result(30) == FEW
+            assert not node.done()
+        finally:
+            service.nodes.set()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_blame_that_ends_in_an_error_says_so(slow: tuple[DashboardFleet, SlowService]) -> None:
+    fleet, _service = slow
+    deadline = time.monotonic() + 30
+    while str(text := fleet.blame_so_far("4711")).startswith("Adding up"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert "cannot be added up" in str(text)

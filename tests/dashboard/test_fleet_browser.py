@@ -74,18 +74,28 @@ def click(seen: Watched, chart: str, column: int, row: int) -> None:
 def test_clicks_open_a_node_and_its_core_or_select_nodes_to_compare(browser: Any, served: Served) -> None:
     seen = Watched(browser)
     seen.page.goto(f"{served.address}fleet")
-    seen.until("#fleet-different", "1 slow nodes against 3 others: n3.")
+    seen.until("#fleet-different", "1 slow node against 3 others: n3.")
     click(seen, "fleet-cells", 1, 0)
     seen.until("#fleet-node", "Node n2")
+    panel = "document.querySelector('#fleet-node-panel').getBoundingClientRect()"
+    assert seen.page.evaluate(f"{panel}.top < innerHeight"), "a click shows what it opened"
+    seen.page.wait_for_function(
+        """() => {
+            const chart = document.querySelector('#fleet-cores .js-plotly-plot'), whole = chart && chart._fullLayout;
+            return chart && (chart._fullData || []).length && chart.clientHeight >= whole.height;
+        }"""
+    )  # it was hidden until now, and is not cut off
     click(seen, "fleet-cores", 1, 0)
     seen.until("#fleet-core", "Core 1 of n2")
     seen.until("#fleet-core", "history needs the site's Prometheus")
     seen.page.get_by_text("a click selects").click()
     click(seen, "fleet-cells", 0, 0)
-    seen.until("#fleet-different", "1 selected nodes against 3 others: n1.")
+    seen.until("#fleet-different", "1 selected node against 3 others: n1.")
     click(seen, "fleet-cells", 3, 0)
     seen.until("#fleet-different", "2 selected nodes against 2 others: n1, n4.")
     click(seen, "fleet-cells", 3, 0)
-    seen.until("#fleet-different", "1 selected nodes against 3 others: n1.")
+    seen.until("#fleet-different", "1 selected node against 3 others: n1.")
     assert "selected=n1" in seen.page.url
+    seen.page.get_by_text("Clear the selection").click()
+    seen.until("#fleet-different", "1 slow node against 3 others: n3.")
     assert seen.complaints == []

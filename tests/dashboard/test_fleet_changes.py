@@ -14,6 +14,7 @@ import pytest
 from neuron_top.dashboard import fleet_change_panel
 from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.guard import current_permission
+from neuron_top.errors import NothingToShow
 from neuron_top.services.fleet_actions import FLEET_ACTIONS, FleetActions, FleetRequest
 from neuron_top.settings import Settings
 from tests.actions.caches import module
@@ -96,7 +97,8 @@ def test_every_action_of_the_registry_is_offered_and_buttons_are_for_who_may_act
     postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     form = written(fleet_change_panel.change_panel())
-    assert all(f'"{name}: {row.help}"' in form for name, row in FLEET_ACTIONS.items())
+    assert all(row.fleet_help in form for row in FLEET_ACTIONS.values())
+    assert "marked" not in form, "nothing is marked here"
     with answering(postgres_url, tmp_path, monkeypatch), FleetActions(Settings(store=postgres_url)) as actions:
         plan = actions.ask(FleetRequest(action="evict", modules=(module(3),)), ["n1", "n3"])
         plan = actions.answered(plan.batch, PATIENCE)
@@ -109,6 +111,22 @@ def test_every_action_of_the_registry_is_offered_and_buttons_are_for_who_may_act
     assert "Sign in with the act token" not in operator
     assert (reader.count('"disabled": true'), operator.count('"disabled": true')) == (2, 0)
     assert "its owner has not set fleet_actions" in reader
+
+
+def test_an_address_that_names_no_change_says_so_above_the_newest_ones() -> None:
+    class Fleet:
+        exists, actions = True, property(lambda self: self)
+
+        def changes(self) -> tuple[()]:
+            return ()
+
+        def of(self, batch: str) -> None:
+            raise NothingToShow(f"no change {batch!r} was asked for")
+
+    fleet: Any = Fleet()
+    shown = fleet_change_panel.answer_of(fleet, {"change": "b7"})
+    assert "no change 'b7' was asked for" in written(shown["fleet-change"])
+    assert "Nobody asked for a change yet" in written(shown["fleet-changes"])
 
 
 def written(component: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -46,3 +47,22 @@ def test_several_logs_are_a_list_of_jobs_and_the_chosen_one_stays(browser: Any, 
         seen.page.get_by_role("button", name="Show it").click()
         seen.until("#logs-lines", "of 600")
         assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
+
+
+def test_a_job_of_several_logs_has_a_report_and_can_be_compared(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for month in (3, 5):
+        (logs / f"job{month}.log").write_text(log(month, 100 * month))
+    settings = Settings(state_dir=str(tmp_path / "state"))
+    with serving(paths_feed(settings, [str(logs)]), tmp_path / "state") as served:  # type: ignore[arg-type]
+        deadline = time.monotonic() + 60
+        while len(served.feeds.jobs()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        first, second = (card.id for card in served.feeds.jobs())
+        report = served.ask(f"/report?run={first}")
+        assert (report.status, b"job3.log" in report.body) == (200, True)
+        compared = served.ask(f"/api/comparison?a={first}&b={second}")
+        assert (compared.status, b"job5.log" in compared.body) == (200, True)
+        missing = served.ask("/report?run=job:none")
+        assert (missing.status, b"no job job:none" in missing.body) == (404, True)

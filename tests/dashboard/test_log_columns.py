@@ -151,3 +151,10 @@ def test_an_alert_is_acknowledged_muted_and_counted_again(browser: Any, tmp_path
         other.until("#live-alerts", "compile killed")
         assert other.page.locator("#live-alerts button").count() == 0, "who only reads does nothing about alerts"
         assert (seen.complaints, seen.alerts) == ([], [])
+
+
+def test_a_moment_that_utc_has_no_year_for_is_none() -> None:
+    assert logs.moment_of({"at": "9999-12-31T23:59:59-01:00"}) is None
+    assert logs.moment_of({"at": "0001-01-01T00:00:00+01:00"}) is None
+    assert logs.moment_of({"at": "1970-01-01T01:00:00+01:00"}) == 0.0
+    assert logs.moment_of({"at": "1970-01-01T00:01:00"}) == 60.0

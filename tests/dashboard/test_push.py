@@ -12,8 +12,8 @@ from neuron_top.store.errors import StoreCorrupt
 class Changing:
     """Feeds of which every run changes all the time."""
 
-    def feed(self, run: str) -> None:
-        pass
+    async def opened(self, run: str) -> None:
+        raise StoreCorrupt("batch 7 cannot be read")
 
     async def wait_for_change(self, run: str, version: int, seconds: float) -> int:
         return version + 1

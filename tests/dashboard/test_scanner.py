@@ -86,6 +86,44 @@ def test_signing_in_gives_a_cookie_that_scripts_cannot_read_and_other_sites_cann
     assert closed.ask("/sign-in", method="POST", body=f"token={READ}".encode(), **foreign).status == 403
 
 
+def test_a_cookie_of_another_server_of_the_host_does_not_end_a_session(closed: Served) -> None:
+    form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{closed.port}"}
+    answer = closed.ask("/sign-in", method="POST", body=f"token={READ}".encode(), **form)
+    session = answer.headers["set-cookie"].partition(";")[0]
+    for other in ('tool={"tab": "a b"}', "two words=1", "x[1]=2", "flag", "=", ""):
+        assert closed.ask("/api/overview", Cookie=f"{other}; {session}").status == 200, other
+        assert closed.ask("/api/overview", Cookie=f"{session}; {other}").status == 200, other
+    assert closed.ask("/api/overview", Cookie=f"x{session}").status == 401, "another name that ends with ours"
+
+
+def test_two_servers_of_a_host_do_not_end_each_others_sessions(closed: Served, tmp_path: Path) -> None:
+    def signed_in(served: Served, token: str) -> str:
+        form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{served.port}"}
+        answer = served.ask("/sign-in", method="POST", body=f"token={token}".encode(), **form)
+        return answer.headers["set-cookie"].partition(";")[0]
+
+    another = "another-token-of-the-test"
+    with serving(StillFeed(job()), tmp_path, read=another) as other:
+        jar = dict(cookie.split("=", 1) for cookie in (signed_in(closed, READ), signed_in(other, another)))
+        sent = "; ".join(f"{name}={value}" for name, value in jar.items())
+        assert [served.ask("/api/overview", Cookie=sent).status for served in (closed, other)] == [200, 200]
+
+
+def test_a_sign_in_page_with_many_fields_in_its_address_is_refused(closed: Served) -> None:
+    fields = "&".join(f"field{number}=1" for number in range(30))
+    answers = [
+        closed.ask(f"/sign-in?{fields}"),
+        closed.ask(
+            "/sign-in",
+            method="POST",
+            body=fields.encode(),
+            Content_Type="application/x-www-form-urlencoded",
+            Origin=f"http://127.0.0.1:{closed.port}",
+        ),
+    ]
+    assert [(answer.status, "too many fields" in answer.body.decode()) for answer in answers] == [(400, True)] * 2
+
+
 def test_reading_does_not_allow_acting(closed: Served) -> None:
     for path in ("/api/cache/plans/0123456789/execute", "/api/cache/plans/0123456789/undo"):
         assert closed.post(path, {}, token=READ).status == 403

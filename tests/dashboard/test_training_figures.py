@@ -60,6 +60,14 @@ def test_a_compile_and_a_failure_while_training_are_marked_at_their_step() -> No
     assert [(shape["x0"], shape["line"]["color"]) for shape in shapes] == [(500, DARK.bad)]
 
 
+def test_a_failure_before_a_run_resumed_at_an_earlier_step_stays_marked() -> None:
+    run = trained(100)
+    run.apply(ev.WorkerDied(pid=1, rank=0, exit_code=1, first=True, at=1100.5))
+    for step in range(500, 701, 10):
+        run.apply(ev.StepReported(step=step, loss=0.1, at=1200.0 + step))
+    assert [shape["x0"] for shape in drawn(run)["layout"]["shapes"]] == [1000]
+
+
 def test_the_time_left_is_reported_where_the_number_of_steps_is_known() -> None:
     assert overview(trained(50, total=1000), 1050.0).training.left_seconds == 50.0
     assert overview(trained(50), 1050.0).training.left_seconds is None

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import plotly
 import pytest
 
@@ -14,12 +15,13 @@ from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.guard import current_permission
+from neuron_top.dashboard.pages.logs import moment_of
 from neuron_top.dashboard.plan_registry import NotPermitted, Requester
 from neuron_top.dashboard.trash_panel import trash_panel
 from neuron_top.errors import NothingToShow
 from neuron_top.services.caches import CacheService, Verb
 from neuron_top.settings import Settings
-from neuron_top.views.growth import MOST_POINTS, growth_curve
+from neuron_top.views.growth import MOST_POINTS, growth, growth_curve
 from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import ACT, serving
@@ -79,9 +81,34 @@ def test_only_caches_that_are_listed_are_undone(tmp_path: Path) -> None:
     assert not gone.exists()
 
 
-def test_growth_adds_up_what_lies_there_in_the_order_it_was_written() -> None:
-    import msgspec
+def test_times_that_no_calendar_has_are_unknown(tmp_path: Path) -> None:
+    """Anybody may have written them: into the journal, or as times of files."""
+    root, _gone = cache(tmp_path)
+    service, _plan = evicted(root, tmp_path / "state")
+    (past,) = service.trash([str(root)])
+    past.begun = msgspec.structs.replace(past.begun, at=1e300)
+    token = current_permission.set(Permission.READ)
+    try:
+        assert "—" in str(trash_panel((past,)))
+    finally:
+        current_permission.reset(token)
+    rows = catalog().rows
+    dated = [msgspec.structs.replace(row, changed=1000.0 if row is rows[0] else 9e15) for row in rows]
+    points = growth_curve(dated)
+    assert points == [(1000.0, rows[0].bytes)]
+    assert [one.entries for one in growth(dated, 1000.0)] == [1, 1, 1]
+    assert len(cache_figures.growth_chart(points, (past,), DARK)["data"]) == 1
 
+
+@pytest.mark.parametrize(
+    ("text", "is_moment"),
+    [("2026-11-29T10:00:00+00:00", True), ("0001-01-01T00:00:00+14:00", False), ("9999-12-31T23:59:59", False)],
+)
+def test_an_address_may_ask_for_any_moment(text: str, is_moment: bool) -> None:
+    assert (moment_of({"at": text}) is not None) == is_moment
+
+
+def test_growth_adds_up_what_lies_there_in_the_order_it_was_written() -> None:
     rows = [msgspec.structs.replace(row, changed=1000.0 - n) for n, row in enumerate(catalog().rows)]
     points = growth_curve(rows)
     assert [time for time, _ in points] == sorted(1000.0 - n for n in range(len(rows)))

@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Action
 from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model import filenames
+from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.cache.scan.scanner import scan
 from neuron_top.explain.miss_causes import Explanation, explain
 from neuron_top.views.miss_sentences import cause_text
@@ -153,6 +157,14 @@ def cache_cases() -> Iterator[Case]:
     )
 
 
+def edge_cases() -> Iterator[Case]:
+    """What looks like a cause and is none. Not on the page of the docs."""
+    yield Case("only its entry of another compiler was evicted", "nothing near", _evicted_of_another_compiler_case)
+    yield Case("only its lock was removed", "nothing near", _unlocked_case)
+    yield Case("a journal with a time that no calendar has", "nothing near", _evicted_at_no_time_case)
+    yield Case("the version of PyTorch is known of one only", "same structure", _one_torch_version_case)
+
+
 def _flags_case(graph: bytes, before: tuple[str, ...], now: tuple[str, ...]) -> Callable[[Path], Explanation]:
     def build(root: Path) -> Explanation:
         stored(root, graph, 1, OLD, flags=before)
@@ -184,7 +196,47 @@ def _decimal_case(root: Path) -> Explanation:
 
 
 def _evicted_case(root: Path) -> Explanation:
+    return found(root, removed(root))
+
+
+def _evicted_of_another_compiler_case(root: Path) -> Explanation:
+    module = removed(root, compiler=OTHER_COMPILER)
+    return explain(module, scan(str(root)), compiler=COMPILER.partition("-")[2])
+
+
+def _unlocked_case(root: Path) -> Explanation:
+    return found(root, removed(root, Action.UNLOCK, file="/model.hlo_module.pb.lock"))
+
+
+def _evicted_at_no_time_case(root: Path) -> Explanation:
+    return found(root, removed(root, at=1e18))
+
+
+def _one_torch_version_case(root: Path) -> Explanation:
+    graph = LocalGraph(nodes=(("aten.mm", "f32[8,8]", ""), ("aten.relu", "f32[8,8]", "")), inputs=("f32[8,8]",))
+    for number, age, version in ((1, OLD, "2.8.0"), (2, NOW, None)):
+        described = msgspec.json.encode(msgspec.structs.replace(graph, torch=version))
+        files = {
+            filenames.FX_GRAPH: b"graph",
+            filenames.DESCRIPTION: described,
+            "model.neff": neff(),
+            "model.done": b"",
+        }
+        last = write_entry(root, files, flags=FLAGS, graph=f"{number:020x}", age=age)
+    return found(root, last.name)
+
+
+def removed(
+    root: Path,
+    action: Action = Action.EVICT,
+    *,
+    compiler: str = COMPILER,
+    file: str = "",
+    at: float | None = None,
+) -> str:
+    """A module of which somebody removed an entry, or a file in it, yesterday or at another time."""
     stored(root, training_step(Step(batch=3)), 5, OLD)
+    at = time.time() - 86400 if at is None else at
     module = module_name(json.dumps(list(FLAGS)).encode(), f"{1:020x}")
     trash = Trash(root)
     trash.prepare()
@@ -192,7 +244,7 @@ def _evicted_case(root: Path) -> Explanation:
     trash.write(
         PlanBegun(
             plan="p1",
-            at=time.time() - 86400,
+            at=at,
             verb="evict",
             root=str(root),
             policy="older than 30d",
@@ -204,14 +256,14 @@ def _evicted_case(root: Path) -> Explanation:
         ),
         MovesIntended(
             plan="p1",
-            at=time.time() - 86400,
+            at=at,
             moves=(
-                Move(step=0, action=Action.EVICT, path=f"{COMPILER}/{module}", inode=1, folder_mtime_ns=1, frees=10),
+                Move(step=0, action=action, path=f"{compiler}/{module}{file}", inode=1, folder_mtime_ns=1, frees=10),
             ),
         ),
-        PlanEnded(plan="p1", at=time.time() - 86400, done=1, refused=0, moved_bytes=10),
+        PlanEnded(plan="p1", at=at, done=1, refused=0, moved_bytes=10),
     )
-    return found(root, module)
+    return module
 
 
 def _failed_case(root: Path) -> Explanation:

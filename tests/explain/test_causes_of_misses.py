@@ -12,11 +12,13 @@ import pytest
 from neuron_top.cache.model.failures import FailureClass
 from neuron_top.cache.model.states import State
 from neuron_top.cache.scan.contents import LocalGraph
+from neuron_top.cache.scan.scanner import scan
 from neuron_top.cli.main import main
+from neuron_top.explain.evidence import Evidence
 from neuron_top.explain.flag_changes import FlagsChange, differences
 from neuron_top.explain.graph_changes import changes
 from neuron_top.explain.kinds import Became, CauseCode, CauseKind, CauseValue
-from neuron_top.explain.miss_causes import NEAR, Explanation, MissCause
+from neuron_top.explain.miss_causes import NEAR, Explanation, MissCause, explain
 from neuron_top.explain.signature import GraphSignature, of_hlo, of_local, similarity
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes
@@ -26,16 +28,44 @@ from neuron_top.views.miss_explanation import document
 from neuron_top.views.miss_sentences import SENTENCES, cause_text
 from tests.builders import F32, field, instruction, shape
 from tests.explain import decoder_conv_hlo_cases
-from tests.explain.one_change_cases import FLAGS, NOW, OLD, Case, answers, cache_cases, hlo_cases, stored, torch_cases
+from tests.explain.one_change_cases import (
+    FLAGS,
+    NOW,
+    OLD,
+    Case,
+    answers,
+    cache_cases,
+    edge_cases,
+    hlo_cases,
+    removed,
+    stored,
+    torch_cases,
+)
 from tests.explain.transformer_step_hlo import Step, of_another_kind, training_step
 
-NAMED = [*hlo_cases(), *cache_cases(), *decoder_conv_hlo_cases.cases()]
+NAMED = [*hlo_cases(), *cache_cases(), *edge_cases(), *decoder_conv_hlo_cases.cases()]
 
 
 @pytest.mark.parametrize("case", NAMED, ids=lambda case: case.name)
 def test_the_first_answer_is_the_right_one(case: Case) -> None:
     (answer,) = answers([case])
     assert answer.kind == case.expected, answer.text
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 1 << 20])
+def test_misses_of_one_run_are_explained_from_what_was_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_bytes: int
+) -> None:
+    monkeypatch.setattr("neuron_top.explain.evidence.KEPT_BYTES", kept_bytes)
+    root = tmp_path / "cache"
+    modules = [stored(root, training_step(Step(batch=2 + number)), number, OLD - number) for number in range(4)]
+    removed(root)
+    snapshot, evidence = scan(str(root)), Evidence()
+    alone = [explain(module, snapshot) for module in modules]
+    assert [explain(module, snapshot, evidence=evidence) for module in modules] == alone
+    if kept_bytes:
+        root.rename(tmp_path / "gone")  # nothing is read any more
+        assert [explain(module, snapshot, evidence=evidence) for module in modules] == alone
 
 
 @pytest.mark.torch
@@ -119,6 +149,10 @@ def test_a_graph_that_ends_earlier_was_split_and_one_that_lacks_its_middle_lost_
         (["--a"], ["--a", "--dump-path=/x"], "log path only"),
         (["-O1"], ["-O2"], "changed"),
         (["--lnc=1"], ["--lnc=2"], "target"),
+        ([], ["--logical-nc-config=1"], "added"),
+        (["--template=/a"], ["--template=/b"], "changed"),
+        (["--log-file=/a", "--xla_dump_to=/a"], ["--log-file=/b", "--xla_dump_to=/b"], "log path only"),
+        ([], ["--workdir=/x", "--cache_dir=/y", "--tmp=/z"], "log path only"),
         (["--x=1"], ["--x=1"], "same"),
         (["--x=1"], ["--y=1"], "changed"),
         (["--x", "--x"], ["--x"], "removed"),

@@ -299,9 +299,17 @@ def test_what_was_taken_without_a_reply_is_not_begun_and_may_be_asked_for_again(
         assert (reported(change)[0], len(node.modules())) == (IntentState.UNDONE, 3)
 
 
-@pytest.mark.parametrize("problem", [ValueError("odd"), OSError("bad disk")], ids=["unexpected", "of the disk"])
+@pytest.mark.parametrize(
+    ("problem", "reported"),
+    [
+        (ValueError("odd"), "odd"),
+        (OSError("bad disk"), "bad disk"),
+        (ValueError("no key in graph-\udcff"), "graph-\\xff"),
+    ],
+    ids=["unexpected", "of the disk", "with a name that is not UTF-8"],
+)
 def test_a_change_that_fails_is_reported_with_what_went_wrong(
-    postgres_url: str, tmp_path: Path, problem: Exception
+    postgres_url: str, tmp_path: Path, problem: Exception, reported: str
 ) -> None:
     node = Node(tmp_path, "n1", postgres_url)
     settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
@@ -315,7 +323,78 @@ def test_a_change_that_fails_is_reported_with_what_went_wrong(
         confirmed(store, worker, node)
         worker._look()
         (one,) = store.intents.of_batch("b")
-        assert (one.state, str(problem) in str(one.result["text"])) == (IntentState.FAILED, True)
+        assert (one.state, reported in str(one.result["text"])) == (IntentState.FAILED, True), one.result
+
+
+@pytest.mark.parametrize("was_begun", [False, True], ids=["confirmed", "begun before a kill"])
+def test_a_change_whose_plan_cannot_be_read_keeps_no_other_from_being_answered(
+    postgres_url: str, tmp_path: Path, was_begun: bool
+) -> None:
+    node, said = Node(tmp_path, "n1", postgres_url), list[str]()
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", NodeActions(settings), said.append)
+        change = confirmed(store, worker, node)
+        if was_begun:
+            store.intents.move(change, IntentState.CONFIRMED, IntentState.TAKEN)
+        (plan,) = (tmp_path / "state" / "intents").glob("*.json")
+        plan.unlink()
+        plan.mkdir()
+        other = store.intents.ask("n1", {"action": "evict", "modules": ["MODULE_*"], "root": str(node.cache)}, "b")
+        worker._look()
+        answered = {one.id: one for one in store.intents.of_batch("b")}
+    first = IntentState.FAILED if was_begun else IntentState.REFUSED
+    assert (answered[change].state, answered[other].state) == (first, IntentState.PLANNED)
+    assert "not a plain file" in str(answered[change].result["text"])
+    assert was_begun or any("not a plain file" in line for line in said)
+    assert len(node.modules()) == 3
+
+
+def test_a_request_that_is_no_object_is_refused_and_the_others_are_read(postgres_url: str, tmp_path: Path) -> None:
+    node = Node(tmp_path, "n1", postgres_url)
+    request = {"action": "evict", "modules": ["MODULE_*"], "root": str(node.cache)}
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    with FleetStore(postgres_url) as store, Database(postgres_url) as database:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        with database.connection() as connection:
+            connection.execute("INSERT INTO neurontop.intents (node, plan, batch) VALUES ('n1', '[1]', 'b')")
+        store.intents.ask("n1", request, "b")
+        IntentWorker(store, "n1", tmp_path / "state", NodeActions(settings), print)._look()
+        assert [one.state for one in store.intents.of_batch("b")] == [IntentState.REFUSED, IntentState.PLANNED]
+
+
+class BreaksOnce(Intents):
+    """A move of one intent fails for a reason that nobody foresaw."""
+
+    broken: int = 0
+
+    def move(
+        self, intent: int, before: IntentState, after: IntentState, result: Mapping[str, object] | None = None
+    ) -> bool:
+        if intent == self.broken:
+            self.broken = 0
+            raise ValueError("odd")
+        return super().move(intent, before, after, result)
+
+
+def test_a_change_that_cannot_be_answered_is_given_up_and_the_next_one_planned(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    node, said = Node(tmp_path, "n1", postgres_url), list[str]()
+    request = {"action": "evict", "modules": ["MODULE_*"], "root": str(node.cache)}
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    with FleetStore(postgres_url) as store, Database(postgres_url) as database:
+        store.intents = intents = BreaksOnce(database)
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", NodeActions(settings), said.append)
+        intents.broken, _ = (store.intents.ask("n1", request, "b") for _ in range(2))
+        worker._look()
+        assert [(one.state, one.result.get("text")) for one in store.intents.of_batch("b")] == [
+            (IntentState.REFUSED, "ValueError: odd"),
+            (IntentState.PLANNED, None),
+        ]
+        assert said == ["change 1, which the fleet asks for, cannot be answered: ValueError: odd"]
 
 
 def test_only_operators_ask_and_nothing_is_done_without_a_confirmation(

@@ -89,6 +89,14 @@ def test_bars_touch_and_every_node_is_in_exactly_one_row(every: list[PhaseSpan])
             assert all(strip.cell_length == width for strip in phase_lines(theme, found, width))
 
 
+@pytest.mark.parametrize("width", [70, 80, 120])
+def test_what_a_node_did_longest_is_never_cut_beside_its_bar(width: int) -> None:
+    spans_of_two = [*spans("n1", ("extracting", 0.0, 43_200.0)), *spans("n2", ("compiling", 0.0, 801.0))]
+    texts = [strip.text for strip in phase_lines(THEMES[0], phase_timeline(NOW, "4711", spans_of_two, []), width)]
+    assert not any("…" in text for text in texts)
+    assert any(text.rstrip().endswith("compiling 13 m 21 s") for text in texts), texts
+
+
 def test_the_axis_has_moments_and_their_dates_where_they_are_of_two_days() -> None:
     def axis(since: float, until: float) -> list[str]:
         every = spans("n1", ("training", since, until))

@@ -181,7 +181,7 @@ def test_the_picture_fits_the_screen_and_says_what_was_folded(ranks: int, width:
 
 def test_nothing_yet_and_a_text_are_reported() -> None:
     assert "No rank has reported" in lines(step_map([]), 80)[1].text
-    assert "asking" in lines("asking", 80)[0].text
+    assert "asking" in lines("asking", 80)[1].text
 
 
 def test_the_words_tell_ranks_from_steps() -> None:
@@ -196,6 +196,19 @@ def test_the_words_tell_ranks_from_steps() -> None:
     text = "\n".join(strip.text for strip in lines(step_map(series(times)), 120))
     assert "1 rank · ▲ 1 step stands out" in text
     assert "far above the median step" in text
+
+
+@pytest.mark.parametrize("width", range(50, 140, 9))
+@pytest.mark.parametrize("ranks", [1, 21])
+def test_no_sign_of_the_legend_is_on_another_line_than_its_meaning(ranks: int, width: int) -> None:
+    drawn = [strip.text for strip in lines(step_map(series(even(ranks, 20)), 30, panel.steps_that_fit(width)), width)]
+    legend = drawn[next(index for index, text in enumerate(drawn) if " or less" in text) :]
+    for sign, meaning in (
+        (DARK.glyphs.warn, "far above the others at the same step" if ranks > 1 else "far above the median step"),
+        (DARK.glyphs.spark[-1], "or more"),
+        (DARK.glyphs.spark[len(DARK.glyphs.spark) // 2], "the median  "),
+    ):
+        assert any(sign in text and meaning in f"{text}  "[text.index(sign) :] for text in legend), (sign, legend)
 
 
 def test_few_steps_fill_the_width_and_ordinary_cells_have_one_color() -> None:

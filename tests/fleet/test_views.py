@@ -10,6 +10,7 @@ import pytest
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.natural_order import natural_key
 from neuron_top.store.fleet_records import JobRecord, NodeRecord
+from neuron_top.units import UNKNOWN
 from neuron_top.views.fleet import (
     NodeReporting,
     fleet_page,
@@ -245,6 +246,17 @@ def test_what_sets_the_slow_nodes_apart_comes_first_and_what_they_share_with_oth
     assert {"instance_id", "device_count"} <= set(answer.alike)
 
 
+def test_values_of_several_types_are_compared() -> None:
+    """Agents of several versions report an attribute in several ways."""
+    values: list[str | int | float] = [4, 4, 4, 4, 4, 4, "4", "4", 4.5, 4.5]
+    attributes = {f"n{number}": {"lnc": value} for number, value in enumerate(values)}
+    found = page([reported(name) for name in attributes], attributes=attributes)
+    (row,) = differences(found, ["n6", "n7"]).rows
+    assert (row.value, row.selected, row.rest) == ("4", 2, 0)
+    (row,) = differences(found, ["n8", "n9"]).rows
+    assert (row.value, row.selected, row.rest) == ("4.5", 2, 0)
+
+
 def test_one_node_of_four_can_be_compared_and_nobody_is_distinguished_by_its_name() -> None:
     attributes = {f"n{number}": {"host": f"h{number}", "ami": "new" if number == 3 else "old"} for number in range(4)}
     found = page([reported(f"n{number}") for number in range(4)], attributes=attributes)
@@ -260,3 +272,5 @@ def test_one_node_of_four_can_be_compared_and_nobody_is_distinguished_by_its_nam
 def test_when_a_node_was_started_is_a_date() -> None:
     assert attribute_text("booted", 1_795_508_698) == "2026-11-24 08:24:58 UTC"
     assert attribute_text("kernel", "6.1") == "6.1"
+    for impossible in (10**20, -(10**12)):
+        assert attribute_text("booted", impossible) == UNKNOWN, "anybody who ships may write it"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from neuron_top.calendar_bounds import EARLIEST, LATEST, is_in_calendar
 from neuron_top.plain_files import NotAPlainFile, last_change, open_plain, read_plain
 
 
@@ -68,8 +70,16 @@ def test_what_the_caller_objects_to_is_closed_again(tmp_path: Path) -> None:
 
 def test_a_time_that_no_calendar_has_is_none() -> None:
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:  # memory keeps any time, most disks do not
-        os.utime(file.name, (9e15, 9e15))
-        assert Path(file.name).stat().st_mtime == 9e15
-        assert last_change(file.name) is None
+        for strange in (9e15, LATEST, EARLIEST - 1):
+            os.utime(file.name, (strange, strange))
+            assert Path(file.name).stat().st_mtime == strange
+            assert last_change(file.name) is None
         os.utime(file.name, (1.7e9, 1.7e9))
         assert last_change(file.name) == 1.7e9
+
+
+def test_a_moment_is_what_every_calendar_has() -> None:
+    assert datetime.fromtimestamp(EARLIEST, UTC) == datetime(2, 1, 1, tzinfo=UTC)
+    assert datetime.fromtimestamp(LATEST, UTC) == datetime(9999, 1, 1, tzinfo=UTC)
+    moments = (EARLIEST, 0.0, LATEST, float("nan"), float("inf"))
+    assert [is_in_calendar(moment) for moment in moments] == [True, True, False, False, False]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.private_files import replace_file
+from neuron_top.errors import RefusedForSafety
+from neuron_top.private_files import make_file, replace_file
 from tests.adversary.attacker import give_away, needs_root
 
 
@@ -56,6 +57,39 @@ def test_writers_at_the_same_time_leave_the_file_of_one_of_them(tmp_path: Path) 
     for thread in threads:
         thread.join()
     assert os.listdir(tmp_path) == [path.name]  # noqa: PTH208 (names)
+
+
+def test_a_file_is_made_closed_to_others_and_one_that_is_there_stays(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    make_file(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.write_bytes(b"kept")
+    make_file(path)
+    assert path.read_bytes() == b"kept"
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "pipe"])
+def test_no_file_is_made_where_something_else_lies(tmp_path: Path, kind: str) -> None:
+    path, victim = tmp_path / "state.db", tmp_path / "victim"
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "link":
+            path.symlink_to(victim)
+        case "pipe":
+            os.mkfifo(path)
+    with pytest.raises(RefusedForSafety, match="not a plain file"):
+        make_file(path)
+    assert not victim.exists()
+
+
+@needs_root
+def test_a_file_of_somebody_else_is_not_taken_for_ours(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    path.touch()
+    give_away(path)
+    with pytest.raises(RefusedForSafety, match="belongs to user"):
+        make_file(path)
 
 
 @needs_root

@@ -145,3 +145,10 @@ def test_changes_have_a_sign_that_machines_read_too() -> None:
 )
 def test_an_age_is_told_in_its_greatest_unit(seconds: float, text: str) -> None:
     assert units.age_text(seconds) == text
+
+
+def test_a_moment_is_shown_in_utc_or_unknown() -> None:
+    assert units.moment_text(1_795_508_698.0) == "2026-11-24 08:24 UTC"
+    assert units.moment_text(1_795_508_698.0, "%H:%M:%S") == "08:24:58"
+    for unknown in (None, 1e300, -1e11, float("nan")):
+        assert units.moment_text(unknown) == units.UNKNOWN

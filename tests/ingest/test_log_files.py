@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -225,3 +227,23 @@ def test_earlier_files_of_a_log_are_known_by_their_names(tmp_path: Path, name: s
     (tmp_path / "train.log").touch()
     (tmp_path / name).write_bytes(b"abc")
     assert earlier(str(tmp_path / "train.log")) == ([(str(tmp_path / name), 3)] if is_one else [])
+
+
+def test_a_rotated_file_that_vanishes_meanwhile_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(1, 4):
+        (tmp_path / f"train.log.{number}").write_bytes(b"abc")
+    scandir, gone = os.scandir, list[str]()
+
+    @contextmanager
+    def vanishing(folder: str) -> Iterator[list[os.DirEntry[str]]]:
+        with scandir(folder) as entries:
+            listed = list(entries)
+        Path(listed[0].path).unlink()
+        gone.append(listed[0].path)
+        yield listed
+
+    monkeypatch.setattr(os, "scandir", vanishing)
+    found = earlier(str(tmp_path / "train.log"))
+    monkeypatch.undo()
+    assert gone
+    assert {path for path, _ in found} == {str(path) for path in tmp_path.iterdir()} - set(gone)

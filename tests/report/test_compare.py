@@ -13,7 +13,7 @@ import pytest
 from neuron_top import events as ev
 from neuron_top.cli.main import main
 from neuron_top.ingest.advised import diagnose
-from neuron_top.report.comparison import html, markdown
+from neuron_top.report.comparison import MOST_ROWS, html, markdown
 from neuron_top.report.markdown import markdown as report_markdown
 from neuron_top.run.model import Run
 from neuron_top.views.compare import Comparison, compare
@@ -46,6 +46,16 @@ def trained(memory: int, pace: float, *graphs: str) -> Run:
 def view() -> Comparison:
     one, two = trained(100 * MIB, 10.0, A, B), trained(60 * MIB, 8.0, B, C)
     return compare(report(one, 0.0), report(two, 0.0))
+
+
+def test_a_comparison_says_how_many_graphs_it_does_not_list(view: Comparison) -> None:
+    assert "not listed" not in markdown(view)
+    pairs = tuple(msgspec.structs.replace(view.graphs[0], key=f"MODULE_{number}") for number in range(MOST_ROWS + 7))
+    many = msgspec.structs.replace(view, graphs=pairs)
+    for document in (markdown(many), html(many)):
+        assert "7 more are not listed" in document
+        assert f"MODULE_{MOST_ROWS - 1}" in document
+        assert f"MODULE_{MOST_ROWS}" not in document
 
 
 def test_it_says_whether_memory_per_core_fell_and_what_that_cost(view: Comparison) -> None:

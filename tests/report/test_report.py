@@ -16,7 +16,7 @@ from neuron_top import events as ev
 from neuron_top.cli.main import main
 from neuron_top.cli.plain import summary_text
 from neuron_top.ingest.run_loader import end_of, read_logs
-from neuron_top.report.charts import charts
+from neuron_top.report.charts import BARS_DRAWN, charts
 from neuron_top.report.columns import tables, torch_tables
 from neuron_top.report.svg import Axis, BarShape, lanes
 from neuron_top.run.model import Run
@@ -26,6 +26,7 @@ from neuron_top.views.gate import judge
 from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.overview import overview
 from neuron_top.views.report import Report, report
+from neuron_top.views.report_context import POINTS
 from neuron_top.views.report_graphs import Remembered
 from neuron_top.views.report_metrics import Prices
 from neuron_top.views.report_time import concurrency, critical_path, precompiled
@@ -237,6 +238,37 @@ def test_a_graph_has_a_row_with_its_duration_ranks_result_size_flags_and_attempt
         "operators": "7",
         "flags": "--target=trn1",
     }
+
+
+def test_the_longest_bars_are_drawn_also_where_many_are_equal() -> None:
+    """A log with whole seconds has thousands of compiles that took one of few durations."""
+    many = [compiled(f"MODULE_{number:016x}+aaaaaaaa", 10, number, number + 1) for number in range(BARS_DRAWN + 40)]
+    long = compiled(A, 11, 0, 500)
+    view = report(made(*many, long, until=9000.0), T0 + 9000)
+    timeline = next(chart for chart in charts(view) if chart.heading == "Timeline")
+    assert timeline.svg.count("<rect") == BARS_DRAWN
+    assert "done, 8 m 20 s" in timeline.svg
+    assert "short bars not drawn" in timeline.note
+
+
+def test_the_loss_of_a_run_that_resumed_is_drawn_over_all_its_steps() -> None:
+    before = [event for step in range(0, 101, 10) for event in stepped(step, step + 1)]
+    after = [event for step in range(0, 51, 10) for event in stepped(step, 200 + step, loss=0.5)]
+    view = report(made(before, after, until=300.0), T0 + 300)
+    (chart,) = [chart for chart in charts(view) if chart.heading == "Loss by step"]
+    ticks = re.findall(r'class="tick"[^>]*>([^<]*)<', chart.svg)
+    assert (ticks[0], ticks[-1]) == ("0", "100")
+    places = [float(pair.partition(",")[0]) for pair in re.search(r'points="([^"]*)"', chart.svg)[1].split()]  # type: ignore[index]
+    assert len(set(places)) == 11, "each step has a place of its own"
+
+
+def test_a_curve_of_many_steps_ends_with_the_last_value() -> None:
+    events = [event for step in range(2 * POINTS + 2) for event in stepped(step, step, loss=1.0 + step)]
+    view = report(made(events, until=3000.0), T0 + 3000)
+    (series,) = [one for one in view.series if one.by_step]
+    assert len(series.points) <= POINTS + 1
+    assert (series.points[0].time, series.points[-1].time) == (0.0, 2.0 * POINTS + 1)
+    assert series.points[-1].value == 1.0 + 2 * POINTS + 1
 
 
 def test_a_bar_carries_as_much_of_its_name_as_has_room() -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from neuron_top.errors import NothingToShow
+from neuron_top.events import RunStarted
+from neuron_top.run.model import Run
 from neuron_top.services import reports
 from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
 from neuron_top.views.compare import compare
 from neuron_top.views.gate import GROWTH_RULES, growth_reasons
 from tests.builders import neff, write_entry
+from tests.cache.test_scan import as_nobody
 from tests.parsers.logs import FOLDER, M1, g3
 
 
@@ -34,6 +38,43 @@ def test_a_report_is_drawn_in_both_languages(service: ReportService, log: str) -
     view = service.full(service.load([log]))
     assert reports.html(view).startswith("<!DOCTYPE html>")
     assert reports.markdown(view).startswith("# ")
+
+
+def recorded_with(cache: str) -> Run:
+    """A recorded run whose environment names its cache."""
+    run = Run()
+    run.apply(RunStarted(run="r1", name="sample", at=1e9, environment={"NEURON_COMPILE_CACHE_URL": cache}))
+    return run
+
+
+def test_a_cache_whose_name_no_folder_can_have_is_none(service: ReportService) -> None:
+    assert service.full(recorded_with(f"/{'a' * 5000}")).title == "sample"
+
+
+def test_a_recording_whose_cache_may_not_be_read_has_a_report_that_says_so() -> None:
+    # Not in tmp_path: its folders above belong to root alone, and nobody could not get there.
+    with tempfile.TemporaryDirectory() as place:
+        cache = Path(place) / "cache"
+        write_entry(cache, {"model.neff": neff()})
+        Path(place).chmod(0o755)
+        cache.chmod(0)
+
+        def reported() -> str:
+            remarks: list[str] = []
+            service = ReportService(Settings(state_dir=f"{place}/state"), remarks.append)
+            return f"{service.full(recorded_with(str(cache))).title}: {remarks}"
+
+        try:
+            seen = as_nobody(reported)
+        finally:
+            cache.chmod(0o700)
+    assert seen.startswith("sample: [")
+    assert "may not be read by this user; what it knows of the graphs is missing in the report" in seen
+
+
+def test_a_cache_that_was_named_for_the_report_must_be_there(service: ReportService, tmp_path: Path) -> None:
+    with pytest.raises(NothingToShow, match="does not exist"):
+        service.full(recorded_with("/none"), cache=str(tmp_path / "none"))
 
 
 def test_two_are_compared_and_several_with_the_first(service: ReportService, log: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import time
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
 from neuron_top.ingest import run_loader
 from neuron_top.ingest.recordings import BEFORE_LAST, find_labeled
-from neuron_top.services.runs import LAST, RunService
+from neuron_top.services.runs import LAST, RunService, first_local_root
 from neuron_top.services.status import status
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
@@ -126,3 +127,10 @@ def test_a_recording_that_is_being_made_is_followed_and_not_deleted(
             service.delete(run)
     assert service.delete(run) >= 0
     assert [row.id for row in service.rows()] == ["20260101-000000-aaaa"]
+
+
+def test_the_first_root_that_is_a_folder_here_is_found_whatever_logs_name_before_it(tmp_path: Path) -> None:
+    """Paths of another machine may be such as cannot be looked at here: too long, or in a folder of another user."""
+    named = (f"/{'x' * 300}/cache", "/a\0b", str(tmp_path / "no"), str(tmp_path), "/")
+    assert first_local_root(named) == str(tmp_path)
+    assert first_local_root(named[:3]) is None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events import OutputGrew, RunStarted
 from neuron_top.store.records import RunRecord
-from neuron_top.store.retention import delete, enforce, folder_of, recorder_alive, surplus
+from neuron_top.store.retention import CLOCK_SECONDS, delete, enforce, folder_of, recorder_alive, surplus
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 
@@ -35,11 +37,11 @@ def record(number: int, *, size: int = 0, alive: bool = False) -> RunRecord:
     )
 
 
-def recorded(state: Path, count: int, *, pid: int | None = None) -> SqliteStore:
+def recorded(state: Path, count: int, *, pid: int | None = None, touched: float | None = None) -> SqliteStore:
     store = SqliteStore(state / FILE_NAME)
     for number in range(count):
         store.begin(RunStarted(run=f"r{number}", at=float(number)), pid=pid)
-        store.append(f"r{number}", [OutputGrew(path="/log", end=1)])
+        store.append(f"r{number}", [OutputGrew(path="/log", end=1)], touched)
         if pid is None:
             store.finish(f"r{number}", 0, number + 0.5)
         folder = folder_of(state, f"r{number}")
@@ -91,10 +93,18 @@ def test_the_byte_limit_counts_the_folders(tmp_path: Path):
 
 
 def test_a_running_recording_never_goes(tmp_path: Path):
-    with recorded(tmp_path, 3, pid=os.getpid()) as store:
+    with recorded(tmp_path, 3, pid=os.getpid(), touched=time.time()) as store:
         assert enforce(store, tmp_path, keep_runs=1, keep_bytes=1, is_recording=nobody) == []
         with pytest.raises(RefusedForSafety, match="still being written"):
             delete(store, tmp_path, "r0")
+
+
+def test_a_recording_goes_whose_recorder_died_and_left_its_process_id_to_another(tmp_path: Path):
+    before = psutil.Process().create_time() - 2 * CLOCK_SECONDS
+    with recorded(tmp_path, 3, pid=os.getpid(), touched=before) as store:
+        delete(store, tmp_path, "r0")
+        dropped = enforce(store, tmp_path, keep_runs=1, keep_bytes=1, is_recording=nobody)
+        assert [one.id for one in dropped] == ["r1"]
 
 
 def test_a_recording_of_another_container_whose_process_id_means_nothing_here_never_goes(tmp_path: Path):

@@ -6,6 +6,9 @@ import multiprocessing
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -65,6 +68,27 @@ def _append_many(path: Path, run: str) -> None:
         store.begin(RunStarted(run=run, at=1.0))
         for first in range(0, 200, 10):
             store.append(run, grown(10, first))
+
+
+def _record_another(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.begin(RunStarted(run="r2"))
+
+
+def test_a_second_store_of_the_process_that_records_takes_no_lock_from_the_first(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    with SqliteStore(path) as recorder:
+        recorder.begin(STARTED)
+        recorder.append("r1", grown(1))
+        SqliteStore(path).close()
+        other = multiprocessing.get_context("spawn").Process(target=_record_another, args=(path,))
+        other.start()
+        other.join(60)
+        assert other.exitcode == 0
+        recorder.append("r1", grown(10, 1))
+        reader = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute('SELECT sum(count) FROM events'))"
+        found = subprocess.run([sys.executable, "-c", reader, path], capture_output=True, text=True, check=True)
+        assert found.stdout == "(11,)\n"
 
 
 def test_several_processes_open_and_write_one_new_store_at_once(tmp_path: Path):
@@ -157,6 +181,18 @@ def test_a_broken_batch_is_named_and_the_rest_of_the_store_stays(tmp_path: Path)
     with SqliteStore(path) as store, pytest.raises(StoreCorrupt, match="batch 0 of recording r1"):
         list(store.replay("r1"))
     assert path.exists()
+
+
+@pytest.mark.parametrize("column", ["started", "finished", "touched"])
+@pytest.mark.parametrize("moment", [-1e11, 2.6e11, float("inf")])
+def test_a_recording_of_a_time_that_cannot_be_shown_is_refused(tmp_path: Path, column: str, moment: float):
+    path = tmp_path / FILE_NAME
+    with SqliteStore(path) as store:
+        store.begin(STARTED)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE runs SET {column} = ?", (moment,))
+    with SqliteStore(path, read_only=True) as store, pytest.raises(StoreCorrupt, match="impossible time"):
+        store.runs()
 
 
 def test_a_store_of_a_newer_program_is_left_alone(tmp_path: Path):

@@ -22,6 +22,9 @@ from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import keys_for
 from neuron_top.tui.panels import fleet as panel
+from neuron_top.tui.panels.blame import blame_lines
+from neuron_top.tui.panels.phases import phase_lines
+from neuron_top.tui.panels.rank_steps import rank_steps_lines
 from neuron_top.tui.services import Services
 from neuron_top.tui.theme import choose
 from neuron_top.views.fleet import metric_named
@@ -155,13 +158,14 @@ def test_a_feed_of_a_job_that_is_not_there_leaves_no_connection(postgres_url: st
 async def test_a_key_opens_the_blame_of_the_job(postgres_url: str) -> None:
     ship(postgres_url)
     app = TopApp(StillFeed(), Settings(store=postgres_url))
-    async with app.run_test(size=(120, 60)) as pilot:
+    async with app.run_test(size=(80, 60)) as pilot:
         await pilot.press("7")
         await until(app, pilot, lambda text: "4711" in text)
         await pilot.press("b")
         text = await until(app, pilot, lambda text: "core-hours" in text)
     assert "Compiled again: lock not seen across nodes" in text
     assert "4 ranks on 1 node" in text
+    assert "…" not in "".join(text.splitlines()[3:9]), "a sum is cut"
     assert "CCCC" in text
 
 
@@ -177,6 +181,7 @@ async def test_log_lines_of_a_node_come_from_its_agent_or_the_reason_why_not_is_
         async with shown(postgres_url) as (app, pilot):
             await pilot.press("/", *"n1", "enter", "down", "L")
             text = await until(app, pilot, lambda text: "line 399 of n1" in text)
+            assert "Log of n1 ─" in text
             assert "line 380 of n1" in text
             for _ in range(50):  # an answer that takes long is asked for again
                 await pilot.press("g")
@@ -198,6 +203,49 @@ async def test_ranks_and_phases_are_pages_of_the_fleet(postgres_url: str) -> Non
         await until(app, pilot, lambda text: "the slowest: rank 2, step 3" in text)
         await pilot.press("escape", "p")
         await until(app, pilot, lambda text: "+3 alike" in text)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_bottom_line_of_each_page_of_the_fleet_says_how_to_leave_it(
+    postgres_url: str, size: tuple[int, int]
+) -> None:
+    fill(postgres_url)
+    opened = {"D": "compiler", "C": "Changes on nodes", "A": "Ask nodes", "b": "Who compiled", "r": "Step times",
+              "p": "Phases by node", "L": "Log ", "enter": "Attributes"}  # fmt: skip
+    async with shown(postgres_url, size) as (app, pilot):
+        await pilot.press("down")
+        assert "esc back" not in text_of(app).splitlines()[-1]
+        for key, title in opened.items():
+            await pilot.press(key)
+            last = (await until(app, pilot, lambda text, title=title: title in text)).splitlines()[-1]
+            assert "esc back" in last, key
+            leads_on = ("enter open" in last, "L log" in last)
+            assert leads_on == (key == "enter", key == "enter"), last
+            await pilot.press("escape")
+            await until(app, pilot, lambda text: "esc back" not in text)
+
+
+async def test_log_lines_of_a_node_open_from_its_page_and_escape_returns_there(postgres_url: str) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url) as (app, pilot):
+        await pilot.press("down", "enter")
+        await until(app, pilot, lambda text: "Attributes" in text)
+        await pilot.press("L")
+        await until(app, pilot, lambda text: "Attributes" not in text and "Log " in text)
+        await pilot.press("escape")
+        await until(app, pilot, lambda text: "Attributes" in text)
+
+
+async def test_the_form_of_a_change_names_the_keys_of_the_field_that_is_typed_into(postgres_url: str) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url) as (app, pilot):
+        await pilot.press("down", "A")
+        await until(app, pilot, lambda text: "Ask nodes" in text)
+        assert "q quit" in text_of(app).splitlines()[-1]
+        await pilot.press("down")
+        last = (await until(app, pilot, lambda text: "esc cancel" in text)).splitlines()[-1]
+        assert "enter accept" in last
+        assert "q quit" not in last
 
 
 async def test_every_key_of_the_screen_does_something(postgres_url: str) -> None:
@@ -282,6 +330,34 @@ def test_what_a_job_is_said_to_do_is_never_cut_within_a_clause(width: int) -> No
     found = page([reported("trn-0003", phase="compiling", graphs_left=1, worst_wait=60.0), reported("trn-0004")])
     line = panel.jobs_panel(DARK, found, width, 2)[1].text.rstrip()
     assert "…" not in line
-    whole = panel.jobs_panel(DARK, found, 200, 2)[1].text
-    assert "1 graph left  trn-0003 waited 1 m 00 s" in whole
-    assert line == whole[: len(line)]
+    whole = panel.jobs_panel(DARK, found, 200, 2)[1].text.rstrip()
+    clauses = whole.split("  ")
+    assert clauses[2:] == ["compiling 1 · training 1", "step 120", "1 graph left", "trn-0003 waited 1 m 00 s"]
+    shown = line.split("  ")
+    assert shown == [clause for clause in clauses if clause in shown], "another order, or half of a clause"
+    by_importance = [clauses[index] for index in (1, 5, 4, 2, 3)]
+    assert [clause for clause in by_importance if clause in shown][:1] in ([], by_importance[:1])
+    if width >= 75:
+        assert {"1 graph left", "trn-0003 waited 1 m 00 s"} <= set(shown), "what waits goes last"
+
+
+async def test_nothing_to_compare_has_a_title_and_says_how_to_compare(postgres_url: str) -> None:
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        for node in ("n1", "n2", "n3", "n4"):
+            store.beat(reported(node))
+    async with shown(postgres_url, (80, 24)) as (app, pilot):
+        await pilot.press("D")
+        text = await until(app, pilot, lambda text: "Nothing to compare" in text)
+        assert "What is different ─" in text
+        assert "Mark nodes with space" in text
+
+
+def test_pages_that_have_only_a_text_yet_have_their_title() -> None:
+    for draw, title in (
+        (panel.node_page_lines, "Node"), (panel.core_page_lines, "Core"),
+        (panel.differences_lines, "What is different"), (blame_lines, "Who compiled, who waited"),
+        (phase_lines, "Phases by node"), (rank_steps_lines, "Step times, ranks × steps"),
+    ):  # fmt: skip
+        first, second, *_ = (strip.text.strip() for strip in draw(DARK, "asking the database…", 80))
+        assert (first.rstrip("─ "), second) == (title, "asking the database…")

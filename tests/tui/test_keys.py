@@ -523,6 +523,36 @@ async def test_the_palette_opens_and_holds_our_actions() -> None:
         assert isinstance(app.screen, CommandPalette)
 
 
+async def test_the_bottom_line_names_the_keys_of_the_palette_while_it_is_open() -> None:
+    async with running() as (app, pilot):
+        before = text_of(app).splitlines()[-1]
+        assert "q quit" in before
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        last = text_of(app).splitlines()[-1].split("  ")
+        assert [word.strip() for word in last if word.strip()] == ["enter accept", "esc cancel", "ctrl+c quit"]
+        await pilot.press("escape")
+        await pilot.pause()
+        assert text_of(app).splitlines()[-1] == before
+
+
+async def test_ctrl_c_quits_in_the_palette_too() -> None:
+    async with running() as (app, pilot):
+        await pilot.press("ctrl+p", *"qu", "ctrl+c")
+        await pilot.pause()
+        assert not app.is_running or app._exit
+
+
+async def test_a_filter_that_the_palette_was_opened_over_names_its_keys_again() -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("/", *"a", "ctrl+p")
+        await pilot.pause()
+        assert isinstance(app.screen, CommandPalette)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "ctrl+c quit" in "".join(text_of(app).splitlines()[-2:])
+
+
 async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
     async with running("logs", size=(80, 24)) as (app, pilot):
         view = app.screen.query_one(LogView)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.ingest.assembly import is_cache_root, paths_feed
-from neuron_top.services.cache_listing import CacheListing
+from neuron_top.services.cache_listing import MOST_NAMED, CacheListing
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.cache import CacheScreen
@@ -47,3 +47,11 @@ def test_the_caches_that_the_job_uses_are_listed_beside_the_one_that_was_named(
     assert listing.also([str(tmp_path / "of-job")])
     assert [row.root for row in listing.entries().rows] == [str(tmp_path / name) for name in ("named", "of-job")]
     assert str(tmp_path / "configured") in {row.root for row in CacheListing(settings).entries().rows}
+
+
+def test_caches_beyond_the_limit_are_not_new_each_time(tmp_path: Path) -> None:
+    """A listing is made again for every new one: a log that names many must not cost one for each page."""
+    listing = CacheListing(Settings(state_dir=str(tmp_path / "state")), (str(tmp_path / "named"),))
+    many = [str(tmp_path / f"cache{number}") for number in range(MOST_NAMED + 10)]
+    assert listing.also(many)
+    assert not listing.also(many)

@@ -135,7 +135,9 @@ def _compiled(job: ChildJob, stopped: Callable[[], bool]) -> plans.Outcome:
 
 
 def _send(answer: ChildProgress | ChildOutcome | ChildRefusal) -> None:
-    os.write(1, msgspec.json.encode(answer) + b"\n")
+    rest = memoryview(msgspec.json.encode(answer) + b"\n")
+    while rest:  # an interrupt may cut a long write short
+        rest = rest[os.write(1, rest) :]
 
 
 if __name__ == "__main__":

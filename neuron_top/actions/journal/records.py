@@ -13,13 +13,14 @@ from neuron_top.actions.verb import Verb
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import PARTS, Part
+from neuron_top.events.base import Moment
 
 
 class JournalRecord(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
     """Base of the journal's lines. `at` is seconds since the epoch."""
 
     plan: str
-    at: float
+    at: Moment
 
 
 class PlanBegun(JournalRecord, frozen=True, kw_only=True):

@@ -71,7 +71,7 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
             root = stack.enter_context(contextlib.closing(OpenRoot(trash.root)))
             trashed_files = stack.enter_context(contextlib.closing(trash.opened(plan)))
             # The token names us as owner of the locks; removing it makes room for the closing record on a full disk.
-            stack.callback(trashed_files.remove, TOKEN)
+            stack.callback(_remove_token, trashed_files)
             trashed_files.write(TOKEN, msgspec.json.encode(lock_owner.current()))
             moves = _moves(history, trash)
         except FileNotFoundError:
@@ -87,6 +87,11 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
             if there:
                 restored += _entry_back(root, trashed_files, entry, tuple(there.values()), token, kept, taken)
     return restored, kept
+
+
+def _remove_token(trashed_files: OpenRoot) -> None:
+    with contextlib.suppress(OSError):  # the disk may be read-only by now; the next maintainer removes it
+        trashed_files.remove(TOKEN)
 
 
 def _moves(history: PlanHistory, trash: Trash) -> list[Move]:

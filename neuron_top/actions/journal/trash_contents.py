@@ -35,7 +35,8 @@ GOING, APART = ".purging", ".apart"
 """Suffix of a plan's folder while it is deleted, and suffix once deleting it has failed."""
 _NAME = re.compile(rf"([0-9a-f]{{10}})({GOING}|{APART})?\Z")
 _PLAN_LIMIT = 1 << 30
-_LARGEST_TIME = (1 << 63) - 1
+_LARGEST_TIME = ((1 << 63) - 1) * 1_000_000_000
+"""Nanoseconds: the seconds of a file's time fill 64 bits."""
 _LOCKS = Part.OWNER | Part.LOCK
 _TAKEN_ALONE = functools.reduce(operator.or_, (parts for order in plans.FILES_REMOVED.values() for parts in order))
 """Parts that some action takes from an entry that stays."""

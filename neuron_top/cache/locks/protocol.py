@@ -167,6 +167,11 @@ def _create(folder: EntryFolder, lock: str, record: str | Path) -> bool:
         handle = os.open(folder.prefix + lock, _CREATE, trust.FILE_MODE, dir_fd=folder.handle)
     except FileExistsError:
         return False
-    with open(handle, "wb") as file:
-        file.write(data)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+    except BaseException:  # a full disk: an empty lock names nobody, so that nobody would ever remove it
+        with contextlib.suppress(OSError):
+            folder.remove(lock)
+        raise
     return True

@@ -16,7 +16,7 @@ import msgspec
 from neuron_top.cache.model import filenames, graph_header
 from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.record import Stats, file_facts, stats_decoder
-from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_unreadable
 from neuron_top.cache.signing import Keys
 from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import name_text
@@ -111,7 +111,7 @@ class Contents:
         try:
             descriptor = self.reader.open_file(self._entry_place(self._neff))
         except OSError as problem:
-            return Neff(problem=why_not_opened(problem))
+            return Neff(problem=why_unreadable(problem))
         try:
             size = os.fstat(descriptor).st_size
             header = read_header(os.read(descriptor, HEAD_BYTES), size)
@@ -119,7 +119,7 @@ class Contents:
                 return Neff(problem=f"no valid NEFF header in {size} bytes")
             return Neff(header=header, payload=read_payload(header, _chunks(descriptor)) if payload else None)
         except OSError as problem:
-            return Neff(problem=why_not_opened(problem))
+            return Neff(problem=why_unreadable(problem))
         finally:
             os.close(descriptor)
 

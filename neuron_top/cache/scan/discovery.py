@@ -16,7 +16,7 @@ import msgspec
 
 from neuron_top.cache.model.entry import MODULE, is_module_name
 from neuron_top.cache.model.filenames import SDK_COMPILERS
-from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_unreadable
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import name_text
 
@@ -44,11 +44,13 @@ def discover(root: str, reader: NoAtimeReader) -> Discovered:
     except FileNotFoundError:
         raise NothingToShow(f"no cache at {name_text(root)}: the folder does not exist") from None
     except NotADirectoryError:
-        raise NothingToShow(f"no cache at {name_text(root)}: it is a file") from None
+        # Links to the root were resolved: one that is left leads back to itself.
+        what = "it is a link that leads back to itself" if os.path.islink(root) else "it is a file"
+        raise NothingToShow(f"no cache at {name_text(root)}: {what}") from None
     except PermissionError:
         raise NothingToShow(f"the cache at {name_text(root)} may not be read by this user") from None
     except OSError as problem:  # a name that is too long, a file server that is gone
-        raise NothingToShow(f"no cache at {name_text(root)} can be read: {why_not_opened(problem)}") from None
+        raise NothingToShow(f"no cache at {name_text(root)} can be read: {why_unreadable(problem)}") from None
     if any(map(MODULE.match, names)):
         found.compilers.append("")
         names = [name for name in names if not is_module_name(name)]
@@ -80,7 +82,7 @@ def _descend(root: str, path: str, reader: NoAtimeReader, found: Discovered, lev
     try:
         names = _folders(f"{root}/{path}", reader, found, path + "/")
     except OSError as problem:
-        found.problems.append(f"{path}: {why_not_opened(problem)}")
+        found.problems.append(f"{path}: {why_unreadable(problem)}")
         return
     for name in names:
         below = f"{path}/{name}"
@@ -116,5 +118,7 @@ def _holds_modules(path: str, reader: NoAtimeReader) -> bool:
     try:
         with os.scandir(descriptor) as members:
             return any(member.name.startswith("MODULE_") for member in members)
+    except OSError:
+        return False
     finally:
         os.close(descriptor)

@@ -15,7 +15,7 @@ from neuron_top.cache.model.entry import MARKER_BYTES, Artifact, Entry, Link, Lo
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.model.record import stats_decoder
-from neuron_top.cache.noatime_reader import FILE_FLAGS, NoAtimeReader, why_not_opened
+from neuron_top.cache.noatime_reader import FILE_FLAGS, NoAtimeReader, why_unreadable
 from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR, FolderFacts
 from neuron_top.cache.tree import measure
 from neuron_top.decoders import MALFORMED
@@ -121,7 +121,7 @@ class EntryBuilder:
         try:
             problem = head_problem(os.read(descriptor, CHEAP_BYTES), size)
         except OSError as failed:  # a failing disk: the other files, and the other entries, are still shown
-            self.problem(f"{name}: {why_not_opened(failed)}", of_artifact=True)
+            self.problem(f"{name}: {why_unreadable(failed)}", of_artifact=True)
             return Artifact.UNREADABLE
         if problem is None:
             return Artifact.VALID
@@ -141,7 +141,7 @@ class EntryBuilder:
             else:
                 raise problem
         except OSError as refused:
-            self.problem(f"{name}: {why_not_opened(refused)}", of_artifact=True)
+            self.problem(f"{name}: {why_unreadable(refused)}", of_artifact=True)
             self._artifact_seen(info, Artifact.UNREADABLE)
             return info
         try:
@@ -186,7 +186,7 @@ class EntryBuilder:
             elif stat.S_ISREG(info.st_mode):
                 self._flags_read(self.shared.reader.read(name, FLAGS_LIMIT, self.folder))
         except OSError as problem:
-            self.problem(f"{name}: {why_not_opened(problem)}")
+            self.problem(f"{name}: {why_unreadable(problem)}")
         return info
 
     def _flags_read(self, data: bytes) -> None:
@@ -259,7 +259,7 @@ class EntryBuilder:
             linked = self._target(name) if self.links is not None else None
             data = self.shared.reader.read(linked.path if linked else name, limit, self.folder)
         except OSError as problem:
-            self.problem(f"{name}: {why_not_opened(problem)}")
+            self.problem(f"{name}: {why_unreadable(problem)}")
             return ""
         return data.decode("utf-8", "replace")
 

@@ -13,7 +13,7 @@ import msgspec
 
 from neuron_top.cache.model.entry import PARTS, Artifact, Entry, Lock, Part, classify, is_legacy
 from neuron_top.cache.model.states import State
-from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_unreadable
 from neuron_top.cache.scan.entry_builder import CompilerFolder, EntryBuilder
 from neuron_top.cache.scan.fast_scan import FORMAT, REGULAR, FolderFacts, read_plain
 
@@ -105,7 +105,7 @@ class EntryReader:
             return None
         builder = EntryBuilder(self.shared, module, -1, None)
         builder.artifact_state = Artifact.UNREADABLE
-        builder.problem(why_not_opened(problem))
+        builder.problem(why_unreadable(problem))
         return builder.entry(own, 0, (0, 0, 0), own.st_mtime)
 
 

@@ -54,7 +54,7 @@ def path_of(root: str, state: Path) -> Path:
 
 
 def save(snapshot: Snapshot, state: Path) -> bool:
-    """Write the index; False if the state folder cannot be written, which costs only time."""
+    """Write the index; False if it cannot be written, which costs only time."""
     suspects = to_look_at(snapshot.entries, snapshot.taken_at, snapshot.taken_at, shared=snapshot.filesystem.shared)
     settled = [entry for entry in snapshot.entries if entry.path not in suspects]
     open_entries = [entry for entry in snapshot.entries if entry.path in suspects]
@@ -70,12 +70,14 @@ def save(snapshot: Snapshot, state: Path) -> bool:
         filesystem=snapshot.filesystem,
     )
     encoder = msgspec.msgpack.Encoder()
-    first = encoder.encode(head)
     path = path_of(snapshot.root, state)
     try:
+        first, rest = encoder.encode(head), encoder.encode(settled)
         private_files.make_folder(state)
         private_files.make_folder(path.parent)
-        private_files.replace_file(path, _MAGIC, _LENGTH.pack(len(first)), first, encoder.encode(settled))
+        private_files.replace_file(path, _MAGIC, _LENGTH.pack(len(first)), first, rest)
+    except OverflowError:  # a file is dated so far ahead that its nanoseconds fill more than 64 bits
+        return False
     except (OSError, UnicodeEncodeError, RefusedForSafety):
         return False
     return True

@@ -12,7 +12,7 @@ import stat
 
 from neuron_top.cache.model.entry import Artifact, Entry, Part
 from neuron_top.cache.model.states import State
-from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_unreadable
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import HEAD_BYTES, head_problem
 
@@ -72,7 +72,7 @@ def _era_one(path: str, reader: NoAtimeReader) -> tuple[State, Artifact, os.stat
             last = os.stat(neff, follow_symlinks=False)
             problem = head_problem(reader.read(neff, HEAD_BYTES), last.st_size)
         except OSError as refused:
-            problem = why_not_opened(refused)
+            problem = why_unreadable(refused)
         if problem is None:
             return State.HIT_LEGACY, Artifact.VALID, last, ()
     if problem is None:
@@ -81,6 +81,7 @@ def _era_one(path: str, reader: NoAtimeReader) -> tuple[State, Artifact, os.stat
 
 
 def _neffs(path: str, depth: int, reader: NoAtimeReader) -> list[str]:
+    """Paths of the NEFFs below a folder; those of a folder that cannot be read are left out."""
     try:
         descriptor = reader.open_folder(path)
     except OSError:
@@ -88,6 +89,8 @@ def _neffs(path: str, depth: int, reader: NoAtimeReader) -> list[str]:
     try:
         with os.scandir(descriptor) as members:
             rows = sorted((member.name, member.is_dir(follow_symlinks=False)) for member in members)
+    except OSError:
+        return []
     finally:
         os.close(descriptor)
     found = [f"{path}/{name}" for name, folder in rows if not folder and name.endswith(".neff")]

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from neuron_top.cache import filesystem
 from neuron_top.cache.model.entry import MODULE, TRACED, Entry, Lock, is_module_name
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot, to_look_at
-from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_unreadable
 from neuron_top.cache.scan import discovery
 from neuron_top.cache.scan.entry_reader import EntryReader, with_verdict
 from neuron_top.cache.scan.legacy import read_old
@@ -135,7 +135,7 @@ class _Scan:
             descriptor = self.reader.open_folder(f"{self.root}/{compiler}")
         except OSError as problem:
             if problem.errno is not None and not isinstance(problem, FileNotFoundError):
-                self.problems.append(f"{compiler}: {why_not_opened(problem)}")
+                self.problems.append(f"{compiler}: {why_unreadable(problem)}")
             yield None
             return
         try:
@@ -147,10 +147,13 @@ class _Scan:
         with self._opened(compiler) as descriptor:
             if descriptor is None:
                 return
-            own = os.fstat(descriptor)
-            # List after taking the time, so that the next refresh sees what appears in between.
+            try:
+                # List after taking the time, so that the next refresh sees what appears in between.
+                own, names = os.fstat(descriptor), os.listdir(descriptor)
+            except OSError as problem:  # a disk that fails, a file server that is gone
+                self.problems.append(f"{compiler}: {why_unreadable(problem)}")
+                return
             self.folders.append(Folder(compiler, own.st_ino, own.st_mtime_ns))
-            names = os.listdir(descriptor)
             if not compiler:  # the root has other members too, which discovery has found
                 names = [name for name in names if is_module_name(name)]
             self._entries(compiler, descriptor, names, again=False)

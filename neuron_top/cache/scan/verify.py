@@ -14,7 +14,7 @@ import msgspec
 
 from neuron_top.cache.model.entry import Artifact, Entry, Part
 from neuron_top.cache.model.states import BROKEN, HITS, State
-from neuron_top.cache.noatime_reader import why_not_opened
+from neuron_top.cache.noatime_reader import why_unreadable
 from neuron_top.cache.scan.contents import Contents
 from neuron_top.cache.signing import keys_in_force
 from neuron_top.units import counted
@@ -93,4 +93,4 @@ def _of_local(entry: Entry, contents: Contents) -> Iterator[EntryFinding]:
         return  # evicted since the scan
     except OSError as refused:
         name = os.path.basename(refused.filename or entry.path)
-        yield EntryFinding(entry=entry, level=FindingLevel.WARNING, what=f"{name}: {why_not_opened(refused)}")
+        yield EntryFinding(entry=entry, level=FindingLevel.WARNING, what=f"{name}: {why_unreadable(refused)}")

@@ -187,7 +187,8 @@ class CacheWatch:
             for folder in () if few else snapshot.folders:
                 observer.schedule(Handler(), f"{snapshot.root}/{folder.name}", recursive=False)
             observer.start()
-        except OSError:
+        except (OSError, RuntimeError):  # a folder that is gone, a limit of watches or threads
+            observer.unschedule_all()  # those that began before it
             return
         self._observer = observer
 

@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING
 
 from neuron_top.cli.cache_commands import options
+from neuron_top.cli.numbers import whole_number
 from neuron_top.cli.output import log_stderr
-from neuron_top.errors import UsageError
 from neuron_top.services.caches import ActionExecutor, CacheService, Outcome, Plan, Progress, action_of
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views.plan_sentences import progress_parts
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """How many compiles at a time."""
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="compiles side by side, at most (default: cores)")
+    parser.add_argument(
+        "-j", "--jobs", type=whole_number(1), metavar="N", help="compiles side by side, at most (default: cores)"
+    )
     parser.add_argument(
         "--fewer-jobs",
         action="store_true",
@@ -42,11 +44,9 @@ def add_grace_period(parser: argparse.ArgumentParser) -> None:
 
 
 def jobs(arguments: argparse.Namespace) -> int:
-    """How many compiles at a time. Raises UsageError."""
-    wanted = arguments.jobs if arguments.jobs is not None else len(os.sched_getaffinity(0))
-    if wanted < 1:
-        raise UsageError(f"--jobs must be at least 1, is {wanted}")
-    return max(1, int(wanted) // 2) if arguments.fewer_jobs else int(wanted)
+    """How many compiles at a time."""
+    wanted: int = arguments.jobs if arguments.jobs is not None else len(os.sched_getaffinity(0))
+    return max(1, wanted // 2) if arguments.fewer_jobs else wanted
 
 
 def execute_plan(plan: Plan, arguments: argparse.Namespace, service: CacheService) -> Outcome:

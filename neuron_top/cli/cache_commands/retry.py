@@ -47,10 +47,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Plan, ask, execute."""
     service = options.service_of(arguments)
     root, text = common.root_and_entry(arguments, service, required=False)
-    if not arguments.next_run:
-        if service.backend(root).kind is BackendKind.BUCKET:
-            raise UsageError("a bucket's failures can only be cleared (--next-run): compiling needs a folder")
-        execution.jobs(arguments)  # a wrong number is reported before anything is done
+    if not arguments.next_run and service.backend(root).kind is BackendKind.BUCKET:
+        raise UsageError("a bucket's failures can only be cleared (--next-run): compiling needs a folder")
     look = service.look(root, causes=True)
     common.report_problems(look.snapshot)
     entries = look.snapshot.entries if text is None else (common.one_entry(look.snapshot, text),)

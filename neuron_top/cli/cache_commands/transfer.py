@@ -10,8 +10,9 @@ import msgspec
 
 from neuron_top.cli.cache_commands import options
 from neuron_top.cli.cache_commands.execution import LiveLine
+from neuron_top.cli.numbers import whole_number
 from neuron_top.cli.output import log_stderr, print_json
-from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import visible
 from neuron_top.services.caches import CacheService, Outcome, Plan, Progress
 from neuron_top.units import bytes_text, counted, duration_text
@@ -32,7 +33,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="only the graphs that a recorded run used, or that a file names (a list, a job's log)",
     )
     parser.add_argument(
-        "--streams", type=int, default=STREAMS, metavar="N", help=f"entries copied at a time (default: {STREAMS})"
+        "--streams",
+        type=whole_number(1),
+        default=STREAMS,
+        metavar="N",
+        help=f"entries copied at a time (default: {STREAMS})",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be copied and copy nothing")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -42,8 +47,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def transfer(arguments: argparse.Namespace, source: str | None, target: str | None) -> int:
     """Copy what `target` lacks of `source` (None: the cache in force); the exit status."""
-    if arguments.streams < 1:
-        raise UsageError(f"--streams must be at least 1, is {arguments.streams}")
     service = options.service_of(arguments)
     modules = service.modules_needed(arguments.needed) if arguments.needed else ()
     notify = lambda text: log_stderr(f"neurontop: {text}")  # noqa: E731

@@ -15,8 +15,8 @@ import argparse
 import shutil
 
 from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_service
+from neuron_top.cli.numbers import whole_number
 from neuron_top.cli.output import print_json, print_text, table
-from neuron_top.errors import UsageError
 from neuron_top.units import counted
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.blame.text import (
@@ -42,14 +42,14 @@ _LEAST_COLUMNS = 20
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `fleet blame`."""
     parser.add_argument("job", metavar="JOB", help="id, unique prefix of one, or name")
-    parser.add_argument("--graphs", type=int, default=10, metavar="N", help="graphs to show, by cost (default: 10)")
+    parser.add_argument(
+        "--graphs", type=whole_number(1), default=10, metavar="N", help="graphs to show, by cost (default: 10)"
+    )
     add_reading_options(parser, job=False)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
-    if arguments.graphs < 1:
-        raise UsageError(f"--graphs {arguments.graphs}: must be at least 1")
     with fleet_service(arguments) as fleet:
         found = fleet.blame(arguments.job)
     print_json(found) if arguments.json else _print(found, arguments.graphs)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 
+from neuron_top.cli.numbers import whole_number
 from neuron_top.cli.output import print_json, print_text
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import UsageError
@@ -29,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="after",
         metavar="VERSION",
-        type=int,
+        type=whole_number(0),
         help="with --print-sql: the schema's version now (default: 0)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")

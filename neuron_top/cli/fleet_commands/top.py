@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_service
+from neuron_top.cli.numbers import whole_number
 from neuron_top.cli.output import print_json, print_text, table
-from neuron_top.errors import UsageError
 from neuron_top.units import UNKNOWN
 from neuron_top.views.fleet import METRICS, metric_named, top
 
@@ -24,14 +24,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "metric", nargs="?", default=METRICS[0].name, metavar="METRIC", help=f"{words} (default: {METRICS[0].name})"
     )
-    parser.add_argument("--count", type=int, default=10, metavar="N", help="how many (default: 10)")
+    parser.add_argument("--count", type=whole_number(1), default=10, metavar="N", help="how many (default: 10)")
     add_reading_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
-    if arguments.count < 1:
-        raise UsageError(f"--count {arguments.count}: must be at least 1")
     metric = metric_named(arguments.metric)
     with fleet_service(arguments) as fleet:
         rows = top(fleet.page(arguments.job), metric, arguments.count)

@@ -159,7 +159,7 @@ class FleetStore:
             connection.execute(
                 "INSERT INTO neurontop.runs (id, name, cluster, started, touched, command, directory) "
                 f"VALUES (%s, %s, %s, %s, {NOW}, %s, %s) ON CONFLICT DO NOTHING",
-                (run, storable(name), cluster, started, storable(jsonb(list(command))), storable(directory)),
+                (run, storable(name), cluster, started, jsonb(list(command)), storable(directory)),
             )
 
     def go_on(self, node: str, spool: str, run: str) -> None:

@@ -16,9 +16,13 @@ from neuron_top.store.postgres.values import jsonb
 LASTS_SECONDS = 900.0
 """Seconds after which an intent that nobody began is expired."""
 _COLUMNS = (
-    "id, node, plan, asked_by, extract(epoch FROM asked)::float8 AS asked, state, result, batch, "
+    "id, node, CASE jsonb_typeof(plan) WHEN 'object' THEN plan ELSE '{}' END AS plan, asked_by, "
+    "extract(epoch FROM asked)::float8 AS asked, state, "
+    "CASE jsonb_typeof(result) WHEN 'object' THEN result ELSE '{}' END AS result, batch, "
     "extract(epoch FROM until)::float8 AS until, until < clock_timestamp() AS expired"
 )
+
+"""What a login wrote that is no object is read as an empty one: one such row would make all others unreadable."""
 
 
 class Intents:

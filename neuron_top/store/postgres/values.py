@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
+from neuron_top.escapes import json_bytes
 
 
 def storable(text: str) -> str:
@@ -11,5 +11,6 @@ def storable(text: str) -> str:
 
 
 def jsonb(value: object) -> str:
-    """A value as JSON that a column of JSON can hold: `\u0000` becomes the replacement character."""
-    return msgspec.json.encode(value).decode().replace("\\u0000", "\\ufffd")
+    """A value as JSON that a column of JSON can hold: `\u0000` becomes the replacement character, and bytes that are
+    not UTF-8, as a file's name may have, become escapes."""
+    return json_bytes(value).decode().replace("\\u0000", "\\ufffd")

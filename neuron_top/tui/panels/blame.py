@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.drawing import Line, fact, message, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.views.blame.records import Blame, GraphBlame, Repeated
 from neuron_top.views.blame.text import (
@@ -30,10 +30,10 @@ _LABEL = 24
 def blame_lines(theme: Theme, found: Blame | str, width: int) -> list[Strip]:
     """The page; a text while it is added up, or where it cannot be."""
     if isinstance(found, str):
-        return paragraph(theme, found, width, theme.quiet)
+        return message(theme, "Who compiled, who waited", found, width)
     strips = [rule(theme, width, "Who compiled, who waited", "neurontop fleet blame")]
     for what, text in headline(found):
-        strips.append(Line(theme, width).gap(2).put(what, theme.quiet, 11).put(text, theme.text).strip())
+        strips += fact(theme, what, text, width, theme.text, cells=10)
     for text in notes(found):
         strips += paragraph(theme, f"{theme.glyphs.warn} {text}", width, theme.warn)
     drawn = blame_timeline(found, max(10, width - _LABEL - 4))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, bar, cells_in, chart, paragraph, rule
+from neuron_top.tui.drawing import Line, bar, cells_in, chart, message, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text, percent_text
@@ -21,6 +21,7 @@ from neuron_top.views.fleet_text import (
     counted_nodes_text,
     fleet_text,
     jobs_text,
+    node_facts,
     phases_text,
     steps_text,
     trouble_text,
@@ -69,16 +70,20 @@ def _job_line(theme: Theme, job: JobRow, width: int) -> Strip:
     if job.name != job.job:
         line.gap().put(job.name, theme.quiet)
     clauses = [
-        (counted_nodes_text(job), theme.text),
-        (phases_text(job), theme.accent),
-        (f"step {steps_text(job)}", theme.text),
-        (f"{counted(job.graphs_left, 'graph')} left" if job.graphs_left else "", theme.warn),
-        (f"{job.worst_wait_node} waited {duration_text(job.worst_wait)}" if job.worst_wait else "", theme.warn),
+        (0, counted_nodes_text(job), theme.text),
+        (3, phases_text(job), theme.accent),
+        (4, f"step {steps_text(job)}", theme.text),
+        (2, f"{counted(job.graphs_left, 'graph')} left" if job.graphs_left else "", theme.warn),
+        (1, f"{job.worst_wait_node} waited {duration_text(job.worst_wait)}" if job.worst_wait else "", theme.warn),
     ]
-    for words, style in clauses:
-        if words and cells_in(words) + 2 > line.left:
-            break  # a clause is shown whole or not at all
-        line.gap(2 * bool(words)).put(words, style)
+    fitting, left = set[int](), line.left
+    for importance, words, _style in sorted(clauses, key=lambda clause: clause[0]):
+        if words and cells_in(words) + 2 <= left:  # a clause is shown whole or not at all
+            fitting.add(importance)
+            left -= cells_in(words) + 2
+    for importance, words, style in clauses:
+        if importance in fitting:
+            line.gap(2).put(words, style)
     return line.strip()
 
 
@@ -204,18 +209,10 @@ def _phase_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
 def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Strip]:
     """The page of a node; a text while it is read, or where it cannot be."""
     if isinstance(page, str):
-        return paragraph(theme, page, width, theme.quiet)
+        return message(theme, "Node", page, width)
     row = page.row
-    facts = (
-        ("state", f"{row.state}{f', {row.phase}' if row.phase else ''}"), ("job", jobs_text(row)),
-        ("step", count_text(row.step) + (f", {duration_text(row.step_seconds)} each" if row.step_seconds else "")),
-        ("graphs left", count_text(row.graphs_left)), ("longest wait", duration_text(row.worst_wait)),
-        ("heard of", f"{duration_text(row.silent_seconds)} ago"),
-        ("clock", f"off by {duration_text(row.clock_offset)}"),
-        ("agent", f"{row.version} {row.address}".strip()), ("trouble", trouble_text(row) or "none"),
-    )  # fmt: skip
     strips = [rule(theme, width, f"Node {row.node}", f"{row.cluster}  enter opens its worst core".strip())]
-    strips += [_fact(theme, name, text, width) for name, text in facts]
+    strips += [_fact(theme, name, text, width) for name, text in node_facts(row)]
     for name, values in page.cores.items():
         strips += _cores(theme, name, values, width)
     strips += _history(theme, page, width)
@@ -267,7 +264,7 @@ def _history(theme: Theme, page: NodePage, width: int) -> list[Strip]:
 def core_page_lines(theme: Theme, page: FleetCorePage | str, width: int) -> list[Strip]:
     """The page of a core."""
     if isinstance(page, str):
-        return paragraph(theme, page, width, theme.quiet)
+        return message(theme, "Core", page, width)
     strips = [rule(theme, width, f"Core {page.core} of {page.row.node}", f"{page.cores} cores  ← → the next one")]
     head = Line(theme, width).gap(2).put("now", theme.title, 14).put("this core", theme.title, 14, True)
     strips.append(head.put("median core", theme.title, 14, True).gap(2).put("place", theme.title).strip())
@@ -293,7 +290,9 @@ def core_page_lines(theme: Theme, page: FleetCorePage | str, width: int) -> list
 def differences_lines(theme: Theme, found: Differences | str, width: int) -> list[Strip]:
     """What is different about some nodes."""
     if isinstance(found, str):
-        return paragraph(theme, found, width, theme.quiet)
+        strips = message(theme, "What is different", found, width)
+        hint = "Mark nodes with space on the Fleet screen: D compares marked nodes with all others."
+        return [*strips, *paragraph(theme, hint, width, theme.quiet)]
     shown = ", ".join(found.selected[:8]) + (f" and {len(found.selected) - 8} more" if len(found.selected) > 8 else "")
     strips = [rule(theme, width, "What is different", f"{len(found.selected)} nodes against {found.rest}")]
     strips += paragraph(theme, shown, width, theme.strong)

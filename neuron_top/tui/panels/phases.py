@@ -8,14 +8,16 @@ from datetime import UTC, datetime
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.drawing import Line, cells_in, message, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.phases import HUES, SILENT, WAITING, NodePhases, PhaseTimeline
 from neuron_top.views.states import JobState
 
-_LABEL, _WORDS = 24, 18
+_LABEL = 24
+_LEAST_FOR_WORDS = 70
+"""Columns of a terminal that has room for words beside the bars."""
 _BAD = (SILENT, WAITING, JobState.COMPILING, JobState.EXTRACTING)
 """What is named beside a row: the first of these that took any time."""
 
@@ -23,14 +25,15 @@ _BAD = (SILENT, WAITING, JobState.COMPILING, JobState.EXTRACTING)
 def phase_lines(theme: Theme, view: PhaseTimeline | str, width: int) -> list[Strip]:
     """A line for each group of nodes, the time below, what the signs mean above."""
     if isinstance(view, str):
-        return paragraph(theme, view, width, theme.quiet)
+        return message(theme, "Phases by node", view, width)
     if view.start is None or view.end is None:
         nothing = f"No node of job {view.job} has reported what it does yet."
         return [rule(theme, width, "Phases by node"), *paragraph(theme, nothing, width, theme.quiet)]
     span = max(view.end - view.start, 1e-3)
     right = f"{counted(view.nodes, 'node')} · {duration_text(span)}"
     strips = [rule(theme, width, f"Phases by node: job {view.job}", right)]
-    room = max(8, width - _label(width) - (_WORDS if width >= 70 else 0) - 1)
+    words = max((cells_in(_worst(row)[1]) for row in view.rows), default=0) if width >= _LEAST_FOR_WORDS else 0
+    room = max(8, width - _label(width) - words - 1)
     strips += [_row(theme, row, view.start, span, room, width) for row in view.rows]
     strips.append(_axis(theme, view.start, view.end, room, width))
     legend = Line(theme, width).gap()
@@ -72,10 +75,16 @@ def _row(theme: Theme, row: NodePhases, start: float, span: float, room: int, wi
         for index in range(min(room - 1, int(first)), min(room, max(int(first) + 1, round(last)))):
             cells[index] = phase_sign(theme, bar.phase)
     line.add(list(_joined(cells)))
-    worst = next((phase for phase in _BAD if row.seconds.get(phase)), "")
-    if worst and width >= 70:
-        line.gap().put(f"{worst} {duration_text(row.seconds[worst])}", phase_sign(theme, worst)[1])
+    phase, words = _worst(row)
+    if words and width >= _LEAST_FOR_WORDS:
+        line.gap().put(words, phase_sign(theme, phase)[1])
     return line.strip()
+
+
+def _worst(row: NodePhases) -> tuple[str, str]:
+    """The phase that is named beside a row, and the words; empty where none is to be named."""
+    phase = next((phase for phase in _BAD if row.seconds.get(phase)), "")
+    return phase, f"{phase} {duration_text(row.seconds[phase])}" if phase else ""
 
 
 def _joined(cells: list[tuple[str, Style]]) -> Iterator[tuple[str, Style]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.drawing import Line, cells_in, message, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text
 from neuron_top.views.rank_steps import LEAST_RANKS, RankSeries, StepMap, StepMapRow, folded_words, step_map
@@ -16,6 +16,7 @@ _LABEL, _TIME = 16, 9
 _WIDEST_CELL = 8
 _NOTES = 6
 """Lines besides those of ranks: title, axis, and the legend."""
+TITLE = "Step times, ranks × steps"
 NOTHING = (
     "No rank has reported two steps yet. Times of steps come from what training prints: a step number, and a clock or "
     "a duration."
@@ -48,14 +49,14 @@ def stragglers_panel(theme: Theme, series: Sequence[RankSeries], width: int, hei
 def rank_steps_lines(theme: Theme, view: StepMap | str, width: int) -> list[Strip]:
     """The picture with its legend; a text while it is read, or where there is none."""
     if isinstance(view, str):
-        return paragraph(theme, view, width, theme.quiet)
+        return message(theme, TITLE, view, width)
     if not view.rows:
-        return [rule(theme, width, "Step times, ranks × steps"), *paragraph(theme, NOTHING, width, theme.quiet)]
-    strips = [rule(theme, width, "Step times, ranks × steps", _outlier_words(theme, view))]
+        return message(theme, TITLE, NOTHING, width)
+    strips = [rule(theme, width, TITLE, _outlier_words(theme, view))]
     cell = max(1, min(_WIDEST_CELL, steps_that_fit(width) // len(view.steps)))
     strips += [_row(theme, row, cell, width) for row in view.rows]
     strips.append(_axis(theme, view, cell, width))
-    for text in legend(theme, view):
+    for text in legend(theme, view, width - 1):
         strips += paragraph(theme, text, width, theme.quiet, left=1)
     return strips
 
@@ -95,13 +96,30 @@ def _axis(theme: Theme, view: StepMap, cell: int, width: int) -> Strip:
     return line.to(max(line.used + 1, _LABEL + cell * len(view.steps) - len(last))).put(last, theme.quiet).strip()
 
 
-def legend(theme: Theme, view: StepMap) -> list[str]:
-    """The scale, what stands out, what was folded, and the worst by name."""
+def legend(theme: Theme, view: StepMap, width: int) -> list[str]:
+    """The scale, what stands out, what was folded, and the worst by name; no sign is apart from its meaning."""
     low, middle, high = (theme.glyphs.spark[index] for index in (0, len(theme.glyphs.spark) // 2, -1))
-    scale = f"{low} {duration_text(view.low)} or less  {middle} {duration_text(view.median)}, the median  "
     others = "the others at the same step" if view.ranks >= LEAST_RANKS else "the median step"
-    words = [
-        f"{scale}{high} {duration_text(view.high)} or more  {theme.glyphs.warn} far above {others}",
-        f"the slowest: {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}; right: a row's slowest",
+    signs = [
+        f"{low} {duration_text(view.low)} or less",
+        f"{middle} {duration_text(view.median)}, the median",
+        f"{high} {duration_text(view.high)} or more",
+        f"{theme.glyphs.warn} far above {others}",
     ]
-    return [*words, *folded_words(view)]
+    slowest = f"the slowest: {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}"
+    return [
+        *_side_by_side(signs, width),
+        *_side_by_side([slowest, "right: a row's slowest"], width),
+        *folded_words(view),
+    ]
+
+
+def _side_by_side(texts: Sequence[str], width: int) -> list[str]:
+    """The texts on as few lines as they fit, each whole."""
+    lines: list[str] = []
+    for text in texts:
+        if lines and cells_in(lines[-1]) + 2 + cells_in(text) <= width:
+            lines[-1] += f"  {text}"
+        else:
+            lines.append(text)
+    return lines

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from neuron_top.errors import NeuronTopError
+from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage, Draw
 from neuron_top.views.miss_explanation import MissExplanation, MissQuery
 
@@ -23,10 +24,12 @@ class AsyncPage(DetailPage):
         failed: str,
         why: str = "",
         below: Callable[[], DetailPage] | None = None,
+        logs: Callable[[], LiveScreen] | None = None,
     ) -> None:
-        """`why`: the notice for the key `w`, if the page explains misses already. `below`: what enter opens."""
+        """`why`: the notice for the key `w`, if the page explains misses already. `below`: what enter opens; `logs`:
+        what `L` opens."""
         super().__init__(lambda run, now: self._answer, draw, "")
-        self._find, self._failed, self._why, self._below = find, failed, why, below
+        self._find, self._failed, self._why, self._below, self._logs = find, failed, why, below, logs
         self._answer: Any = waiting
 
     def on_mount(self) -> None:
@@ -43,6 +46,23 @@ class AsyncPage(DetailPage):
     def _on_result(self, answer: Any) -> None:
         self._answer = answer
         self.show(answer)
+
+    @property
+    def has_below(self) -> bool:
+        """Whether a page is below this one."""
+        return self._below is not None
+
+    @property
+    def has_log_lines(self) -> bool:
+        """Whether there is a page of log lines."""
+        return self._logs is not None
+
+    def action_log_lines(self) -> None:
+        """Open the page of log lines, if there is one."""
+        if self._logs is not None:
+            self.host.open(self._logs())
+        else:
+            self.notice_no_lines()
 
     def action_open(self) -> None:
         """Open the next page below this one, if there is one."""

@@ -49,6 +49,8 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     FILTER_HINT: ClassVar[str] = ""
     """What can be typed into its filter; empty for a screen without one."""
     AUTO_FOCUS = ""
+    IS_PAGE: ClassVar[bool] = False
+    """Whether it was opened in front of a screen, to which escape goes back."""
     may_leave = True
     """Whether keys of other screens switch away from this one."""
     prompt: Prompt | None = None
@@ -93,7 +95,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         yield HeaderLine()
         yield Tabs()
         yield from self.body()
-        yield KeyBar(self.NAME)
+        yield KeyBar(self.NAME, is_page=self.IS_PAGE)
 
     def arrive(self) -> None:
         """Draw and send the screen, once it is in front and laid out."""

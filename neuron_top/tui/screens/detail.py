@@ -12,6 +12,7 @@ from neuron_top.tui.drawing import Line
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
+from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
 from neuron_top.views.model import Run
 
@@ -23,6 +24,7 @@ class DetailPage(LiveScreen):
     """Reads a view and draws it; a view of None means that the thing is gone."""
 
     NAME: ClassVar[str] = "detail"
+    IS_PAGE: ClassVar[bool] = True
     BINDINGS = screen_bindings("detail")
 
     def __init__(
@@ -58,10 +60,28 @@ class DetailPage(LiveScreen):
     def show(self, view: Any) -> None:
         """Draw the page again; the scroll position stays."""
         self._view = view = self._complete(view) if view is not None else None
+        for keys in self.query(KeyBar):  # another view may lead to other pages
+            keys.redraw()
         if view is None:
             self.page.show(lambda theme, width: [Line(theme, width).put(self._gone, theme.quiet).strip()])
         else:
             self.page.show(lambda theme, width: self._draw(theme, view, width))
+
+    def offers(self, action: str) -> bool:
+        """Whether enter leads further, and whether there are log lines."""
+        if action == "open":
+            return self.has_below
+        return action != "log_lines" or self.has_log_lines
+
+    @property
+    def has_below(self) -> bool:
+        """Whether enter opens something."""
+        return False
+
+    @property
+    def has_log_lines(self) -> bool:
+        """Whether log lines belong to what is shown."""
+        return self._view is not None and bool(self._log_query(self._view) or self._log_line(self._view))
 
     def action_open(self) -> None:
         """Do nothing: an ordinary page has nothing below it."""

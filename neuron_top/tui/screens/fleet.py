@@ -192,7 +192,7 @@ class FleetScreen(TableScreen):
         if row is None:
             self.notice("select a node first (arrow keys)")
             return
-        self.host.open(NodeLogsPage(partial(self.host.services.fleet.logs, row.node)))
+        self.host.open(NodeLogsPage(self.host.services.fleet, row.node))
 
     def opened(self, row: NodeRow) -> None:
         """The node's page, with its cores."""

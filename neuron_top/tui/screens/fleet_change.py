@@ -50,6 +50,7 @@ class FleetChangePage(LiveScreen):
     """Follows one change from its plan to its outcome; ↑ ↓ select a node, tab a button."""
 
     NAME: ClassVar[str] = "detail"
+    IS_PAGE: ClassVar[bool] = True
     BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
     may_leave = False
 
@@ -152,6 +153,10 @@ class FleetChangePage(LiveScreen):
             self._in_thread(lambda actions: actions.take_back(plan.batch))
 
     # Keys
+
+    def offers(self, action: str) -> bool:
+        """Whether the bottom line names a key: what enter does stands on the page."""
+        return action not in ("open", "log_lines")
 
     def action_shift(self, by: int) -> None:
         """Select the next button."""
@@ -276,6 +281,7 @@ class FleetChangesPage(LiveScreen):
     """The changes that operators asked for, newest first; enter opens one."""
 
     NAME: ClassVar[str] = "detail"
+    IS_PAGE: ClassVar[bool] = True
     BINDINGS = screen_bindings("detail")
 
     def __init__(self) -> None:
@@ -306,6 +312,11 @@ class FleetChangesPage(LiveScreen):
         else:
             self._plans, self._said = result, "Nobody asked for a change yet."
         self.query_one(Page).redraw()
+        self.query_one(KeyBar).redraw()
+
+    def offers(self, action: str) -> bool:
+        """Enter only if there is a change to open; changes have no log lines."""
+        return action != "log_lines" and (action != "open" or bool(self._plans))
 
     def action_move(self, by: int) -> None:
         """Up or down."""

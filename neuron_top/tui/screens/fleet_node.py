@@ -5,12 +5,13 @@ Enter opens the worst core, left and right go from core to core.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
+from typing import ClassVar
 
 from textual.widget import Widget
 
-from neuron_top.services.fleet import FleetService, NodeLogs
+from neuron_top.services.fleet import FleetService
 from neuron_top.tui.panels import fleet as panel
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.screens.logs import LogsScreen
@@ -30,6 +31,7 @@ def node_page(fleet: FleetService, row: NodeRow) -> AsyncPage:
         waiting=f"asking for {row.node}…",
         failed=f"Node {row.node} cannot be shown",
         below=lambda: core_page(fleet, row.node, int(worst) if worst.isdigit() else 0),
+        logs=lambda: NodeLogsPage(fleet, row.node),
     )
 
 
@@ -70,13 +72,15 @@ RENEW_SECONDS = 0.5
 class NodeLogsPage(LogsScreen):
     """The keys of the log screen, of one node's logs; escape goes back to the fleet."""
 
-    def __init__(self, open_logs: Callable[[Callable[[], None]], NodeLogs]) -> None:
+    IS_PAGE: ClassVar[bool] = True
+
+    def __init__(self, fleet: FleetService, node: str) -> None:
         super().__init__()
-        self._logs = open_logs(lambda: None)
+        self._node, self._logs = node, fleet.logs(node, lambda: None)
 
     def body(self) -> Iterable[Widget]:
         """One view of the log."""
-        yield LogView(lambda: self._logs)
+        yield LogView(lambda: self._logs, f"Log of {self._node}")
 
     def on_mount(self) -> None:
         """Poll for newer lines, and for pages that were requested."""

@@ -16,6 +16,8 @@ from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.fleet_change import FleetChangePage
 from neuron_top.tui.theme import Theme
+from neuron_top.tui.widgets.keybar import KeyBar
+from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.views.model import Run
 
@@ -35,6 +37,7 @@ class FleetRequestPage(LiveScreen):
     """A form; enter asks the nodes to plan it, and nothing is done yet."""
 
     NAME: ClassVar[str] = "detail"
+    IS_PAGE: ClassVar[bool] = True
     may_leave = False
     BINDINGS = [
         *screen_bindings("detail"),
@@ -58,6 +61,7 @@ class FleetRequestPage(LiveScreen):
             yield RenderWidget(f"label-{name}", self._draw_label, lambda view: 1)
             yield Input(self._first.get(name, ""), id=name, classes="field", compact=True)
         yield RenderWidget(EXCLUSIVE, self._draw_exclusive, lambda view: 3)
+        yield Page(lambda theme, width: ())  # keeps the bottom line at the bottom
 
     def on_mount(self) -> None:
         """Draw it once; it has nothing to wait for."""
@@ -90,6 +94,10 @@ class FleetRequestPage(LiveScreen):
 
     # Keys
 
+    def offers(self, action: str) -> bool:
+        """Whether the bottom line names a key: what enter does stands on the page."""
+        return action not in ("open", "log_lines")
+
     def action_next_field(self, by: int) -> None:
         """The next field."""
         fields = [name for name in FIELDS if name != SOURCE or self.action == PULL]
@@ -104,6 +112,11 @@ class FleetRequestPage(LiveScreen):
         elif self.field == EXCLUSIVE:
             self.assume_exclusive = not self.assume_exclusive
         self._redraw()
+
+    def watch_focused(self, focused: Widget | None) -> None:
+        """Name other keys while a field takes the letters."""
+        for keys in self.query(KeyBar):
+            keys.show_typing(isinstance(focused, Input))
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Enter in a field asks, too."""
@@ -141,7 +154,7 @@ class FleetRequestPage(LiveScreen):
             is_chosen = name == action
             line.put(f"[ {name} ]" if is_chosen else f"  {name}  ", theme.key if is_chosen else theme.quiet)
         keys = "← → chooses" if self.field == ACTION else "↑ here to choose another"
-        about = f"{FLEET_ACTIONS[action].help}. {keys}"
+        about = f"{FLEET_ACTIONS[action].fleet_help}. {keys}"
         head = rule(theme, width, "Ask nodes of the fleet for a change", "nothing is done yet")
         return [head, line.strip(), *paragraph(theme, about, width, theme.quiet)]
 

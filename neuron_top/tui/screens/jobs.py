@@ -39,6 +39,11 @@ class JobsPage(DetailPage):
             before = tuple(card for card in self.host.jobs() if card.id in ids[: ids.index(self._chosen)])
             self.page.reveal(len(jobs_lines(self.host.render_theme, (before, ""), self.size.width)) if before else 0)
 
+    @property
+    def has_below(self) -> bool:
+        """Whether there is a job to show."""
+        return bool(self._chosen)
+
     def action_open(self) -> None:
         """Show the job under the cursor."""
         if self._chosen:

@@ -41,6 +41,7 @@ class PlanPage(LiveScreen):
     shown are those of the selected one."""
 
     NAME: ClassVar[str] = "detail"
+    IS_PAGE: ClassVar[bool] = True
     BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
     may_leave = False
 
@@ -117,6 +118,10 @@ class PlanPage(LiveScreen):
         return self.is_question and self.chosen > 0 and bool(self.word)
 
     # Keys
+
+    def offers(self, action: str) -> bool:
+        """Whether the bottom line names a key: what enter does stands on the page, and escape stops a plan at work."""
+        return action not in ("open", "log_lines") and not (action == "back" and self.is_working)
 
     def action_shift(self, by: int) -> None:
         """Select the next choice."""

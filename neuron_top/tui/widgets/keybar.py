@@ -11,8 +11,8 @@ from neuron_top.tui.drawing import Line, cells_in, safe
 from neuron_top.tui.keys import TYPING, Key, keys_for
 from neuron_top.tui.widgets.lines import Lines
 
-ALWAYS = 2
-"""The last rows of every screen's keys: help and quit."""
+ALWAYS = frozenset({"app.help", "app.quit", "back"})
+"""Actions that are named however narrow the line is."""
 _NOTICE_SECONDS = 4.0
 _READ_PER_SECOND = 20
 """Characters of a notice: a long one stays longer."""
@@ -23,18 +23,24 @@ _MOST_LINES = 4
 class KeyBar(Lines):
     """Keys of a screen; a notice takes the right end for a while, or as many lines as it needs."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, *, is_page: bool = False) -> None:
+        """A page also says that escape closes it."""
         super().__init__(id="keybar")
-        self._keys = [key for key in keys_for(place) if key.footer]
+        self._keys = [key for key in keys_for(place) if key.footer or (is_page and key.action == "back")]
         self._spans: list[tuple[int, int, Key]] = []
         self._notice = ""
-        self._is_typing = False
+        self._is_typing = self._is_behind_palette = False
 
     def show_typing(self, is_typing: bool) -> None:
         """Offer the keys that work while letters are text, or those of the screen again."""
         if is_typing is not self._is_typing:
             self._is_typing = is_typing
             self.redraw()
+
+    def show_palette(self, is_open: bool) -> None:
+        """The same while the palette is in front."""
+        self._is_behind_palette = is_open
+        self.redraw()
 
     def notice(self, text: str) -> None:
         """Show a sentence for as long as it takes to read it; "" removes the one that is shown."""
@@ -90,17 +96,22 @@ class KeyBar(Lines):
         return [line.strip()]
 
     def _fitting(self, width: int) -> list[Key]:
-        """As many keys that do something now as there is room for; help and quit are never among those left out."""
-        keys = [key for key in (TYPING if self._is_typing else self._keys) if self.host.key_usable(key)]
+        """As many keys that do something now as there is room for; those that help and lead away are never left out."""
+        keys = [
+            key
+            for key in (TYPING if self._is_typing or self._is_behind_palette else self._keys)
+            if self.host.key_usable(key)
+        ]
         sizes = {key: len(key.shown) + len(self.host.key_label(key)) + 3 for key in keys}
-        left = width - sum(sizes[key] for key in keys[-ALWAYS:])
+        always = [key for key in keys if key.action in ALWAYS]
+        left = width - sum(sizes[key] for key in always)
         fitting = []
-        for key in keys[:-ALWAYS]:
+        for key in (key for key in keys if key not in always):
             if sizes[key] > left:
                 break
             left -= sizes[key]
             fitting.append(key)
-        return [*fitting, *keys[-ALWAYS:]]
+        return [*fitting, *always]
 
     async def on_click(self, event: events.Click) -> None:
         """Press the key under the mouse."""

@@ -38,10 +38,10 @@ class JumpEnd(Enum):
 class LogView(Lines, can_focus=True):
     """All sources, or one, as they came; beyond what is kept of them, in the order of their clocks."""
 
-    def __init__(self, feed: Callable[[], Reads]) -> None:
+    def __init__(self, feed: Callable[[], Reads], title: str = "Log") -> None:
         """`feed` is called again for every window, as a recording may be played in between."""
         super().__init__(id="logview")
-        self._feed = feed
+        self._feed, self._title = feed, title
         self._window = LogWindow(feed())
         self._strips_of_lines = LogStrips()
         self._search: Search | None = None
@@ -114,7 +114,7 @@ class LogView(Lines, can_focus=True):
         room = height - 1
         rows = self.rows
         self.first = max(0, min(self.first, len(rows) - room))
-        title = rule(self.theme, width, "Log", self._summary())
+        title = rule(self.theme, width, self._title, self._summary())
         if not self.lines:
             return [title, *paragraph(self.theme, self._nothing(), width, self.theme.quiet, left=0)]
         chosen = self.cursor - self.first if self.cursor is not None else None

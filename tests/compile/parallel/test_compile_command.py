@@ -130,8 +130,6 @@ def test_an_interrupted_or_killed_trial_run_leaves_no_process_of_the_job_behind(
         ([], "specify a training command"),
         (["--", "no-such-command-anywhere"], "no such command: no-such-command-anywhere"),
         (["--compile-only", "--", "true"], "--compile-only takes no command"),
-        (["-j", "0", "--", "true"], "--jobs must be at least 1"),
-        (["--retries", "-1", "--", "true"], "--retries must be a whole number"),
     ],
 )
 def test_bad_usage_ends_with_status_2_and_a_sentence(arguments, complaint, tmp_path):
