@@ -175,3 +175,14 @@ def sums_up(text: str) -> bool:
 def is_probe(raised: re.Match[str]) -> bool:
     """Whether an exception only means that a lookup found nothing: one raised while it was handled explains more."""
     return raised["type"].split(".")[-1] in _PROBES
+
+
+_BEGINNING = 12
+"""Characters by which a second copy is found."""
+
+
+def without_copies(text: str) -> tuple[str, int]:
+    """An exception that several ranks have printed on one line, the line ends behind them all: once, and how often."""
+    length = text.find(text[:_BEGINNING], 1) if len(text) >= 2 * _BEGINNING else 0
+    copies = len(text) // length if length >= _BEGINNING else 1
+    return (text[:length], copies) if copies > 1 and text[:length] * copies == text else (text, 1)

@@ -259,6 +259,10 @@ class FailureReader:
             reason.verdict, reason.terminal = reason.verdict._replace(doubt=Doubt.NONE), True
 
     def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding | None:
+        once, copies = exceptions.without_copies(statement.text)
+        again = raised.re.match(once) if copies > 1 else None
+        if again is not None:
+            statement.text, statement.repeats, raised = once, statement.repeats * copies, again
         verdict = exceptions.exception(statement, raised, self.tracebacks.raised_in(statement))
         is_threads = exceptions.is_lost_connection(raised, verdict) and self.tracebacks.is_in_thread(statement)
         if is_threads or self._recovery.is_wanted_end(statement, verdict):

@@ -37,3 +37,18 @@ def test_records_that_a_page_has_joined_are_one_failure_without_the_actor_of_the
 def test_a_process_that_a_message_names_at_its_end_stays() -> None:
     (cause,) = diagnose(f"{RUNTIME} (pid=288746)\n".encode(), "log:x").causes
     assert cause.text == "Failed to initialize devices, error:2 (pid=288746)"
+
+
+def test_an_exception_that_ranks_print_on_one_line_is_shown_once_and_counted() -> None:
+    heading, frame = "Traceback (most recent call last):\n", '  File "/job/fit.py", line 9, in <module>\n'
+    log = 3 * heading + 3 * frame + 3 * "KeyError: 'kettle'" + "\n\n\n"
+    cause = diagnose(log.encode(), "log:x").cause
+    assert cause is not None
+    assert (cause.text, cause.count, cause.line) == ("KeyError: 'kettle'", 3, 7)
+
+
+def test_an_exception_whose_words_repeat_is_shown_whole() -> None:
+    log = "Traceback (most recent call last):\nValueError: lid ValueError: cup ValueError: lid\n"
+    cause = diagnose(log.encode(), "log:x").cause
+    assert cause is not None
+    assert (cause.text, cause.count) == ("ValueError: lid ValueError: cup ValueError: lid", 1)

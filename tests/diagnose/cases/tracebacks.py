@@ -747,4 +747,27 @@ ValueError: step 3 failed
 """,
         "failed",
     ),
+    Case(
+        "tracebacks of two ranks, mixed line by line",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/fit.py", line 90, in <module>
+Traceback (most recent call last):
+    main()
+  File "/job/fit.py", line 90, in <module>
+  File "/job/fit.py", line 70, in main
+    main()
+    batch = next(it)
+  File "/job/fit.py", line 70, in main
+  File "/job/data.py", line 12, in __next__
+    dist.barrier()
+    return self.rows[i]
+  File "/job/dist.py", line 9, in barrier
+>>>KeyError: 'kettle'
+    self.wait()
+RuntimeError: NCCL communicator was aborted on rank 1.
+""",
+        ended="failed",
+    ),
 )
