@@ -18,9 +18,9 @@ from neuron_top.views.blame.text import (
     REPEATED_COLUMNS,
     graph_cells,
     headline,
-    moment_text,
     notes,
     repeated_cells,
+    time_of_day_text,
     timeline_label,
 )
 from neuron_top.views.blame.timeline import Doing, blame_timeline
@@ -56,7 +56,7 @@ def blame_figure(found: Blame | str, colors: ChartColors) -> PageChart:
         return PageChart(empty(colors, "", 60))
     rows = drawn.rows[:ROWS_SHOWN]
     left = sum(len(row.nodes) for row in drawn.rows[ROWS_SHOWN:])
-    title = f"{moment_text(drawn.start)} to {moment_text(drawn.end)} UTC; amber: waiting, blue: compiling"
+    title = f"{time_of_day_text(drawn.start)} to {time_of_day_text(drawn.end)} UTC; amber: waiting, blue: compiling"
     trace = {
         "type": "heatmap",
         "z": [[_LEVELS[cell] for cell in row.cells] for row in rows],

@@ -35,7 +35,7 @@ def tile_texts(view: Overview) -> dict[str, str]:
         ),
         "live-speed": (
             count_text(round(training.throughput))
-            if training.throughput is not None and training.throughput >= 1000
+            if training.throughput is not None and 1000 <= training.throughput < float("inf")
             else number_text(training.throughput, 3),
             _speed_words(training),
         ),

@@ -31,7 +31,7 @@ def bytes_text(value: float | None) -> str:
 
 def duration_text(seconds: float | None) -> str:
     """A duration for people: `350 ms`, `4.2 s`, `3 m 05 s`, `2 h 07 m`, `3 d 04 h`, from ten days on `1,197 d`."""
-    if seconds is None:
+    if seconds is None or not math.isfinite(seconds):  # a sum of what a file says may be beyond all numbers
         return UNKNOWN
     if seconds < -0.0005:
         return "-" + duration_text(-seconds)
@@ -74,9 +74,9 @@ def limit_text(seconds: float) -> str:
 
 def whole_seconds_text(seconds: float | None) -> str:
     """As `duration_text`, without tenths: for something that still goes on, where they would change at every redraw."""
-    return (
-        f"{seconds:.0f} s" if seconds is not None and 0 <= seconds < 59.5 else duration_text(seconds and round(seconds))
-    )
+    if seconds is not None and 0 <= seconds < 59.5:
+        return f"{seconds:.0f} s"
+    return duration_text(round(seconds) if seconds is not None and math.isfinite(seconds) else None)
 
 
 def age_text(seconds: float) -> str:

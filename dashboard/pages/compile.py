@@ -133,7 +133,7 @@ def _marker(*, is_empty: bool, has_graphs: bool, are_many: bool) -> Any:
 def _placed(one: GraphRow) -> dict[str, Any]:
     """The fields that only the grid shows: the row's order, and which workers met the graph, in short."""
     group = _ACTIVE.index(one.state) if one.state in _ACTIVE else len(_ACTIVE)
-    return {"active": group + 1 / (1 + (one.elapsed or one.seconds or 0)), "who": worker_words(one)}
+    return {"active": group + 1 / (1 + max(0.0, one.elapsed or one.seconds or 0.0)), "who": worker_words(one)}
 
 
 def worker_words(one: GraphRow) -> str:

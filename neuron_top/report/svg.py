@@ -194,7 +194,7 @@ def _time_step(least: float) -> float:
 
 
 def _round_step(least: float) -> float:
-    if least <= 0:
+    if least <= 0 or not math.isfinite(least):
         return 1.0
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.run.graph import GraphState, WorkerGraph
 from neuron_top.run.model import Run
 
@@ -40,6 +41,7 @@ def cache_lookups(run: Run, _now: float) -> tuple[CacheLookup, ...]:
         for graph in run.compiles.graphs.values()
         for worker in graph.workers.values()
         for time, kind in _dated(worker)
+        if is_in_calendar(time)
     ]
     return tuple(sorted(lookups, key=lambda lookup: lookup.time))
 

@@ -314,13 +314,14 @@ def _left(run: Run, by_state: dict[GraphState, list[Graph]]) -> int | None:
 def _until_all(
     run: Run, running: tuple[RunningGraph, ...], by_state: dict[GraphState, list[Graph]], estimator: Estimator
 ) -> Range | None:
-    """The running graphs, and in a parallel compile those that are still to come."""
+    """The running graphs, and in a parallel compile those that are still to come; None where one is not known."""
     pending: list[Range | None] = []
     if not run.queue.trial_running and (to_come := _left(run, by_state)):
         graphs = by_state[GraphState.EXTRACTED]
+        if to_come > len(running) + len(graphs):  # the queue counts some that were never named
+            return None
         pending = [
             estimator.total(graph.module, graph.graph_bytes, graph.operators, graph.op_counts) for graph in graphs
         ]
-        pending += [None] * (to_come - len(running) - len(graphs))  # counted by the queue, but never named
     workers = sum(worker.finished is None for worker in run.queue.workers.values())
     return together([graph.left for graph in running], pending, max(1, workers, len(running)))

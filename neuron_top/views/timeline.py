@@ -7,6 +7,7 @@ from math import inf
 
 import msgspec
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span, SpanKind
 from neuron_top.views.cache_lookups import CacheLookup
@@ -95,7 +96,7 @@ def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
     now = run.effective_now(now)
     lanes: dict[str, list[Bar]] = {}
     who: dict[str, tuple[int | None, int | None]] = {}
-    for span in spans:
+    for span in filter(_has_dates, spans):
         node = span.worker.partition("/")[0]
         rank = span.rank if span.rank is not None else run.job.rank_of(span.pid, node)
         who[span.worker] = (rank, span.pid)
@@ -123,6 +124,11 @@ def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
             for number, track in enumerate(_tracks(lanes[worker], spare))
         ),
     )
+
+
+def _has_dates(span: Span) -> bool:
+    """Whether a clock can show both ends; a log may say of any length that something took so long."""
+    return is_in_calendar(span.start) and (span.end is None or is_in_calendar(span.end))
 
 
 def _tracks(bars: Sequence[Bar], spare: float) -> list[list[Bar]]:

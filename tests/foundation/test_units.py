@@ -152,3 +152,8 @@ def test_a_moment_is_shown_in_utc_or_unknown() -> None:
     assert units.moment_text(1_795_508_698.0, "%H:%M:%S") == "08:24:58"
     for unknown in (None, 1e300, -1e11, float("nan")):
         assert units.moment_text(unknown) == units.UNKNOWN
+
+
+def test_a_duration_beyond_all_numbers_is_unknown() -> None:
+    for seconds in (float("inf"), float("-inf"), float("nan")):
+        assert units.duration_text(seconds) == units.whole_seconds_text(seconds) == units.UNKNOWN

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.events import ArtifactLoaded, LockWaited
+from neuron_top.calendar_bounds import is_in_calendar
+from neuron_top.dashboard.chart_colors import DARK as WEB_DARK
+from neuron_top.dashboard.pages import compile as compile_page
+from neuron_top.events import ArtifactLoaded, CompileEnded, LockWaited
 from neuron_top.ingest.recordings import find_recording
 from neuron_top.run.model import Run
 from neuron_top.run.spans import SpanKind
@@ -16,10 +20,11 @@ from neuron_top.tui.arrange import arrange
 from neuron_top.tui.panels.timeline import timeline_lines, timeline_panel
 from neuron_top.tui.screens.overview import PANELS, Shown, requests
 from neuron_top.tui.theme import DARK, UNICODE, Theme
-from neuron_top.views.cache_lookups import CacheLookup, LookupResult
+from neuron_top.views.cache_lookups import CacheLookup, LookupResult, cache_lookups
+from neuron_top.views.graphs import graph_table
 from neuron_top.views.main_panel import details, main_panels
 from neuron_top.views.overview import overview
-from neuron_top.views.timeline import Bar, Lane, Timeline
+from neuron_top.views.timeline import Bar, Lane, Timeline, whole_timeline
 
 LOOK = Theme(DARK, UNICODE)
 MODULE = "MODULE_0123456789abcdef0123+d7517139"
@@ -98,6 +103,22 @@ def test_the_compile_screen_has_room_for_the_clock() -> None:
     view = Timeline(now=100.0, start=0.0, end=100.0, lanes=(Lane(worker="w", rank=0, pid=1, bars=(bar(0, 10),)),))
     *_, clock = timeline_panel(LOOK, view, 110, timeline_lines(view))
     assert clock.text.count(":") == 6
+
+
+@pytest.mark.parametrize("seconds", [1e300, -1e300, 3e11, -1.0])
+def test_a_compile_that_took_longer_than_calendars_reach_is_drawn_nowhere(seconds: float) -> None:
+    """A recording may hold any length; when it began is then no time."""
+    run = Run()
+    for start, length in ((100.0, 5.0), (120.0, seconds)):
+        run.apply(CompileEnded(module=MODULE, pid=7, at=1.7e9 + start, seconds=length, ok=True))
+    now = 1.7e9 + 130.0
+    shown = Shown(overview(run, now), details(run, now))
+    for name, (draw, *_) in PANELS.items():
+        assert all(strip.cell_length <= 100 for strip in draw(LOOK, shown, 100, 20)), name
+    view = whole_timeline(run, now)
+    assert all(is_in_calendar(bar.start) for lane in view.lanes for bar in lane.bars)
+    sections = compile_page.render(graph_table(run, now), view, cache_lookups(run, now), shown.view.cache, WEB_DARK)
+    assert sections["compile-grid"]
 
 
 def test_every_panel_is_drawn_at_each_moment_of_a_real_run() -> None:

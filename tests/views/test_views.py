@@ -132,6 +132,12 @@ def test_graphs_left_are_known_from_extraction_and_from_the_queue_and_otherwise_
     assert overview(run_of(STARTED, *extracted, counted, SummaryReported(total=2)), 120.0).compile.left == 0
 
 
+def test_a_queue_that_counts_without_end_takes_no_memory():
+    counted = QueueCounted(at=110.0, remaining=10**15 - 1, locked=0, failed=0, done=1, total=10**15)
+    card = overview(run_of(STARTED, CompileBegan(module=A, pid=1, at=101.0), counted), 120.0).compile
+    assert (card.left, card.estimate) == (10**15 - 1, None)
+
+
 def test_time_left_is_shown_only_where_the_past_gives_ground_for_it():
     run = run_of(STARTED, CompileBegan(module=A, pid=1, at=101.0), CompileBegan(module=B, pid=2, at=101.0))
     past = [CompileRecord(A, "", "r0", "", None, None, 100.0, None, 1.0)]

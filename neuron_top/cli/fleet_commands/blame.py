@@ -26,9 +26,9 @@ from neuron_top.views.blame.text import (
     compiles_text,
     graph_cells,
     headline,
-    moment_text,
     notes,
     repeated_cells,
+    time_of_day_text,
     timeline_label,
     wait_text,
 )
@@ -87,7 +87,8 @@ def _print_timeline(found: Blame) -> None:
     drawn = blame_timeline(found, max(_LEAST_COLUMNS, columns - 30))
     if drawn is None:
         return
-    print_text(f"\nnodes over time, {moment_text(drawn.start)} to {moment_text(drawn.end)} UTC: C compiling, w waiting")
+    span = f"{time_of_day_text(drawn.start)} to {time_of_day_text(drawn.end)} UTC"
+    print_text(f"\nnodes over time, {span}: C compiling, w waiting")
     for row in drawn.rows[:_ROWS_SHOWN]:
         print_text(f"{timeline_label(row)[:28]:<28}  {''.join(row.cells)}")
     left = sum(len(row.nodes) for row in drawn.rows[_ROWS_SHOWN:])

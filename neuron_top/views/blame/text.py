@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from neuron_top.run.graph import Precision
-from neuron_top.units import UNKNOWN, counted, duration_text
+from neuron_top.units import UNKNOWN, counted, duration_text, moment_text
 from neuron_top.views.blame.records import (
     Because,
     Blame,
@@ -138,7 +137,7 @@ def compiles_text(row: GraphBlame) -> Iterator[str]:
     """A line for every compile of a graph, where there are several."""
     sure = "" if row.order_known else " (in an order that unknown clocks may have changed)"
     for one in row.compiles if len(row.compiles) > 1 else ():
-        began = f"{moment_text(one.began)} " if one.began is not None else ""
+        began = f"{time_of_day_text(one.began)} " if one.began is not None else ""
         yield f"{began}{compiler_text(one)}, {took_text(one)}: {why_text(one)}{sure if one.again else ''}"
 
 
@@ -176,9 +175,9 @@ ADVICE = {
 """What to do about compiles that were made again."""
 
 
-def moment_text(seconds: float) -> str:
+def time_of_day_text(seconds: float) -> str:
     """A time of day, UTC."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%H:%M:%S")
+    return moment_text(seconds, "%H:%M:%S")
 
 
 def timeline_label(row: TimelineRow) -> str:
