@@ -200,7 +200,8 @@ async def test_ranks_and_phases_are_pages_of_the_fleet(postgres_url: str) -> Non
             store.beat(reported(node, steps=rows))
     async with shown(postgres_url, (80, 24)) as (app, pilot):
         await pilot.press("r")
-        await until(app, pilot, lambda text: "the slowest: rank 2, step 3" in text)
+        text = await until(app, pilot, lambda text: "the slowest: rank 2, step 3" in text)
+        assert "Step times, ranks × steps: job 4711 ─" in text
         await pilot.press("escape", "p")
         await until(app, pilot, lambda text: "+3 alike" in text)
 
