@@ -6,7 +6,7 @@
   const LEAST = 120, REST = 20;  // pixels: the words of an empty grid; borders, and a bar to scroll
   const ROW = 30;  // pixels: of the rows that the height of a page's grid was chosen for
   const OPTIONAL = {"compile-grid": ["elapsed", "left", "wait", "bytes", "message"],
-    "runs-grid": ["star", "tags", "reason", "note", "node"]};
+    "runs-grid": ["star", "tags", "reason", "note"]};
   /* Columns that are left out where there is no room for all, the first one first; what they say is in the drawer. */
   const LEAST_FIRST = {
     "compile-grid": ["lookups", "bytes", "hits", "failures", "misses", "wait", "message", "left", "who", "elapsed", "seconds"],
@@ -42,10 +42,20 @@
     return empty;
   }
 
+  /* Columns in which all rows say the same: with one node, its name tells nothing apart. */
+  const ALIKE = {"runs-grid": ["node"]};
+  function alikeOf(api, names) {
+    return names.filter((name) => {
+      const values = new Set();
+      api.forEachNode(({data}) => values.add(data?.[name]));
+      return values.size < 2;
+    });
+  }
+
   /* A column of which no row has anything gives its room to the others; where they then have too little, the least
      important ones are left out: one that is cut reads as another number. */
   function chooseColumns(api, id, room) {
-    const hidden = emptyOf(api, OPTIONAL[id] || []);
+    const hidden = new Set([...emptyOf(api, OPTIONAL[id] || []), ...alikeOf(api, ALIKE[id] || [])]);
     const shown = api.getAllGridColumns().filter((one) => !one.getColDef().hide && !hidden.has(one.getColId()));
     let least = shown.reduce((sum, one) => sum + one.getMinWidth(), 0);
     for (const name of LEAST_FIRST[id] || []) {

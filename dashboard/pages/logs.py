@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 from zlib import crc32
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.dashboard.address import hold, search_with, state_of
-from neuron_top.dashboard.components import attributes, panel
+from neuron_top.dashboard.components import attributes, panel, with_commands
 from neuron_top.dashboard.explain_panel import LinePosition, graphs_by_line
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
@@ -120,6 +121,12 @@ async def _reader(feeds: FeedRegistry, fleet: DashboardFleet, state: dict[str, s
     run, node = state.get("run", ""), state.get("node", "")
     await feeds.opened(run)  # the names of graphs in its lines are the run's
     return fleet.logs(node) if node else feeds.feed(run)
+
+
+def _ways_from(node: str) -> list[Any]:
+    """Links from the lines of one node."""
+    back = dcc.Link(f"node {node}", href=f"fleet?{urlencode({'node': node})}")
+    return [" · ", back, " · ", dcc.Link("lines of this machine", href="logs")]
 
 
 def node_text(state: dict[str, str]) -> str:
@@ -284,11 +291,13 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
             every, why = around.lines if around is not None else reader.log_tail(READ), reader.log_state()
             graphs = feeds.cached_view(question[0], graphs_by_line)
         except NeuronTopError as problem:
-            return [{"reset": True, "lines": [], "mark": None}, str(problem), None, "", True]
+            return [{"reset": True, "lines": [], "mark": None}, with_commands(str(problem)), None, "", True]
         query = query_of(question[1], question[2])
         lines, unseen = await filtering(render, every, query)
         new, mark = news(lines, question, known, graphs)
-        words = why or node_text(state) + status_text(lines, every, unseen, query)
+        words = with_commands(why) if why else node_text(state) + status_text(lines, every, unseen, query)
+        if node := state.get("node"):
+            words = [*([words] if isinstance(words, str) else words), *_ways_from(node)]
         if moment is not None:
             new = {**new, "focus": around.focus if around is not None else "", "far": True}
             words = _moment_words(moment, around, search_with(search, at=None) or "?")
@@ -334,7 +343,7 @@ def _register_search(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> N
         except NeuronTopError as problem:
             return no_update, no_update, str(problem)
         if feed.log_state() and not found:
-            return no_update, no_update, feed.log_state()
+            return no_update, no_update, with_commands(feed.log_state())
         left = sum(at.values())
         words = "the beginning is reached" if ended else f"{bytes_text(left)} before that not searched yet"
         rows = rows_of(found, feeds.cached_view(question[0], graphs_by_line))

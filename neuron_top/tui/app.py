@@ -336,6 +336,11 @@ class TopApp(App[int], inherit_bindings=False):
         return self.playback.paused
 
     @property
+    def is_replay(self) -> bool:
+        """Whether a recording is shown."""
+        return self.playback.clock is not None
+
+    @property
     def paused_at(self) -> float | None:
         """When the pause began, monotonic seconds."""
         return self.playback.paused_at

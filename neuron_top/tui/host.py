@@ -44,6 +44,10 @@ class Host(Protocol):
     def services(self) -> Services:
         """The services; every call reads disks."""
 
+    @property
+    def is_replay(self) -> bool:
+        """Whether a recording is shown."""
+
     # Navigation
 
     @property

@@ -51,6 +51,17 @@ def test_every_panel_of_the_fleet_is_drawn(browser: Any, served: Served) -> None
     assert seen.complaints == []
 
 
+def test_log_lines_of_a_node_lead_back_to_it_and_name_commands_as_code(browser: Any, served: Served) -> None:
+    seen = Watched(browser)
+    seen.page.goto(f"{served.address}logs?node=n2")
+    seen.until("#logs-count", "neurontop watch PATH")
+    assert "`" not in seen.page.inner_text("#logs-count")
+    assert seen.page.locator("#logs-count a", has_text="lines of this machine").count() == 1
+    seen.page.click("#logs-count a:has-text('node n2')")
+    seen.until("#fleet-node", "Node n2")
+    assert seen.complaints == []
+
+
 def click(seen: Watched, chart: str, column: int, row: int) -> None:
     """Click the middle of a cell of a heat map."""
     seen.page.wait_for_selector(f"#{chart} .js-plotly-plot .nsewdrag")

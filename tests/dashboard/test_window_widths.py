@@ -148,6 +148,10 @@ FITS = """(id) => {
 }"""
 
 
+ELSEWHERE = "20260101-000000-other"
+"""A recording of another node."""
+
+
 def record_with_labels(state: Path) -> None:
     """A recording that fills every column of the table."""
     run, at = "20260101-000000-llama3-70b-tp32-pp4-sweep-lr-3e-4", 1_767_225_600.0
@@ -159,6 +163,8 @@ def record_with_labels(state: Path) -> None:
         store.begin(started)
         store.append(run, [started], at)
         store.finish(run, -9, at + 90_000, closing)
+        store.begin(RunStarted(run=ELSEWHERE, name="other", at=at, seen=at, node="ip-10-0-143-28"))
+        store.finish(ELSEWHERE, 0, at + 60, closing)
     labels = RunService(Settings(state_dir=str(state)))
     labels.label(run, starred=True, add_tags=("sweep", "bf16"), note="the schedule of learning rates was wrong")
 
@@ -182,6 +188,13 @@ def test_tables_of_a_small_laptop_do_not_scroll_sideways(browser: Any, tmp_path:
         seen.page.wait_for_selector("#runs-grid .ag-header-cell[col-id=node]")  # left out until there are rows
         assert heads.all_inner_texts()[-1] == "Node"
         assert heads.evaluate_all("heads => heads.filter(head => head.scrollWidth > head.clientWidth).length") == 0
+        RunService(Settings(state_dir=str(tmp_path))).delete(ELSEWHERE)
+        seen.page.reload()
+        seen.page.wait_for_function(
+            "() => document.querySelectorAll('#runs-grid .ag-center-cols-container .ag-row').length === 1"
+        )
+        seen.page.wait_for_function(FITS, arg="#runs-grid")
+        assert "Node" not in heads.all_inner_texts(), "with one node its name tells nothing apart"
         seen.page.close()
 
 

@@ -200,7 +200,8 @@ async def test_ranks_and_phases_are_pages_of_the_fleet(postgres_url: str) -> Non
             store.beat(reported(node, steps=rows))
     async with shown(postgres_url, (80, 24)) as (app, pilot):
         await pilot.press("r")
-        await until(app, pilot, lambda text: "the slowest: rank 2, step 3" in text)
+        text = await until(app, pilot, lambda text: "the slowest: rank 2, step 3" in text)
+        assert "Step times, ranks × steps: job 4711 ─" in text
         await pilot.press("escape", "p")
         await until(app, pilot, lambda text: "+3 alike" in text)
 
@@ -361,3 +362,19 @@ def test_pages_that_have_only_a_text_yet_have_their_title() -> None:
     ):  # fmt: skip
         first, second, *_ = (strip.text.strip() for strip in draw(DARK, "asking the database…", 80))
         assert (first.rstrip("─ "), second) == (title, "asking the database…")
+
+
+@pytest.mark.parametrize("size", [(60, 24), (80, 24)])
+async def test_a_narrow_table_of_nodes_still_says_what_is_wrong_and_cuts_no_number(
+    postgres_url: str, size: tuple[int, int]
+) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url, size) as (app, pilot):
+        text = await until(app, pilot, lambda text: "▲ n3" in text)
+        rows = [line.rstrip() for line in text.splitlines() if " training " in line and "n" in line[4:10]]
+        assert rows
+        assert not any("…" in row for row in rows), rows
+        assert any(row.endswith(" slow") for row in rows), rows
+        await pilot.press("D")
+        text = await until(app, pilot, lambda text: "compiler" in text)
+        assert not any("…" in line for line in text.splitlines()[3:] if "compiler" in line)

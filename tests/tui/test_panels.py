@@ -301,6 +301,13 @@ def test_a_path_in_the_title_of_the_cache_keeps_its_end() -> None:
     assert entry_rows.title(THEME, "2 marked · 3 MiB", 70).text.endswith("2 marked · 3 MiB")
 
 
+def test_the_title_of_the_cache_says_in_a_replay_that_entries_are_those_of_now() -> None:
+    assert entry_rows.title(THEME, "4 entries · 3 MiB", 70, is_replay=True).text.startswith(
+        "Compile cache, as it is now ─"
+    )
+    assert "now" not in entry_rows.title(THEME, "4 entries · 3 MiB", 70).text
+
+
 def test_what_commands_do_stands_in_one_column_where_there_is_room() -> None:
     lines = [strip.text for strip in welcome.welcome_panel(THEME, overview(Run(), 0.0), 120, 30)]
     starts = {line.index(text) for _command, text in NEXT for line in lines if text in line}

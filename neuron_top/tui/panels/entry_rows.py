@@ -154,9 +154,12 @@ def matching_text(rows: Sequence[EntryRow]) -> str:
     return f"{len(rows):,} match, {bytes_text(sum(row.bytes for row in rows))} · of "
 
 
-def title(theme: Theme, text: str, width: int) -> Strip:
-    """The title line with the sums; a path at their end that has no room loses its beginning, not its end."""
-    name = "Compile cache"
+def title(theme: Theme, text: str, width: int, *, is_replay: bool = False) -> Strip:
+    """The title line with the sums; a path at their end that has no room loses its beginning, not its end.
+
+    `is_replay`: a recording is shown, of which the entries are not.
+    """
+    name = "Compile cache, as it is now" if is_replay and text else "Compile cache"
     sums, dot, path = text.rpartition(" · ")
     room = max(_LEAST_PATH, width - len(name) - 1 - len(sums + dot))
     return rule(theme, width, name, f"{sums}{dot}{fit_start(path, room, theme.glyphs.more)}")

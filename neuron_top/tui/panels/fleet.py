@@ -157,7 +157,7 @@ def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, .
         Column("Node", 12, _node_cell, lambda row: row.node, grow=1),
         Column("Phase", 11, _phase_cell, lambda row: row.phase),
         Column("Step", 7, lambda row, theme, width: [(count_text(row.step), theme.text)], lambda row: row.step or -1,
-               True, down=True),
+               True, down=True, least=72),
         Column("Step time", 10, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
                lambda row: row.step_seconds or 0.0, True, down=True),
         *_metric_columns(metric),
@@ -180,7 +180,7 @@ def _metric_columns(metric: FleetMetric) -> tuple[Column, ...]:
 
     values = (
         part("Worst", lambda spread: spread.worst, strong=True),
-        part("Median", lambda spread: spread.median),
+        part("Median", lambda spread: spread.median, least=80),
         part("Spread", lambda spread: None if metric.words else spread.high - spread.low, least=90),
     )
     shares = metric.name == "utilization"
@@ -287,6 +287,10 @@ def core_page_lines(theme: Theme, page: FleetCorePage | str, width: int) -> list
     return strips
 
 
+_WIDE_DIFFERENCES = 88
+"""Columns from which long names and values leave room for how likely a difference is."""
+
+
 def differences_lines(theme: Theme, found: Differences | str, width: int) -> list[Strip]:
     """What is different about some nodes."""
     if isinstance(found, str):
@@ -296,10 +300,11 @@ def differences_lines(theme: Theme, found: Differences | str, width: int) -> lis
     shown = ", ".join(found.selected[:8]) + (f" and {len(found.selected) - 8} more" if len(found.selected) > 8 else "")
     strips = [rule(theme, width, "What is different", f"{len(found.selected)} nodes against {found.rest}")]
     strips += paragraph(theme, shown, width, theme.strong)
-    head = Line(theme, width).gap(2).put("attribute", theme.title, 22).put("value", theme.title, 26)
+    named, valued = (22, 26) if width >= _WIDE_DIFFERENCES else (20, 20)
+    head = Line(theme, width).gap(2).put("attribute", theme.title, named).put("value", theme.title, valued)
     strips.append(head.put("these", theme.title, 8, True).put("others", theme.title, 8, True).strip())
     for row in found.rows:
-        line = Line(theme, width).gap(2).put(row.attribute, theme.text, 22).put(row.value, theme.strong, 26)
+        line = Line(theme, width).gap(2).put(row.attribute, theme.text, named).put(row.value, theme.strong, valued)
         line.put(percent_text(row.selected_share), theme.warn, 8, True)
         line.put(percent_text(row.rest_share), theme.text, 8, True).gap(2)
         strips.append(line.put(f"by chance {row.chance:.2g}", theme.quiet).strip())

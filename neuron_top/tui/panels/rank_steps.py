@@ -46,13 +46,14 @@ def stragglers_panel(theme: Theme, series: Sequence[RankSeries], width: int, hei
     return [*strips, *(_row(theme, row, cell, width) for row in view.rows), _axis(theme, view, cell, width)]
 
 
-def rank_steps_lines(theme: Theme, view: StepMap | str, width: int) -> list[Strip]:
-    """The picture with its legend; a text while it is read, or where there is none."""
+def rank_steps_lines(theme: Theme, view: StepMap | str, width: int, job: str = "") -> list[Strip]:
+    """The picture with its legend; a text while it is read, or where there is none. `job`: the one of a fleet."""
+    title = f"{TITLE}: job {job}" if job else TITLE
     if isinstance(view, str):
-        return message(theme, TITLE, view, width)
+        return message(theme, title, view, width)
     if not view.rows:
-        return message(theme, TITLE, NOTHING, width)
-    strips = [rule(theme, width, TITLE, _outlier_words(theme, view))]
+        return message(theme, title, NOTHING, width)
+    strips = [rule(theme, width, title, _outlier_words(theme, view))]
     cell = max(1, min(_WIDEST_CELL, steps_that_fit(width) // len(view.steps)))
     strips += [_row(theme, row, cell, width) for row in view.rows]
     strips.append(_axis(theme, view, cell, width))

@@ -64,9 +64,7 @@ class CacheScreen(TableScreen):
 
     def body(self) -> Iterable[Widget]:
         """Sums, then the table."""
-        yield RenderWidget(
-            "title", lambda theme, text, width, height: [entry_rows.title(theme, text, width)], lambda text: 1
-        )
+        yield RenderWidget("title", self._title, lambda text: 1)
         table: Table[Item] = Table(self._columns(), lambda row: row.key, lambda row: row.key, id="entries")
         table.across = lambda row, theme, width: entry_rows.head(
             row, theme, width, folded=row.key in self._folded and self._keep is None, roots=self._roots
@@ -77,6 +75,9 @@ class CacheScreen(TableScreen):
         yield RenderWidget("problems", entry_rows.problems_panel, len)
         yield table
         yield RenderWidget("others", lines, height)
+
+    def _title(self, theme: Theme, text: str, width: int, height: int) -> list[Strip]:
+        return [entry_rows.title(theme, text, width, is_replay=self.host.is_replay)]
 
     def on_mount(self) -> None:
         """Show the title, and start to read the caches."""

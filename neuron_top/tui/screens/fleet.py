@@ -21,7 +21,7 @@ from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.widgets.header import HeaderLine
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
-from neuron_top.views.fleet import METRICS, FleetPage, NodeRow, sorted_nodes
+from neuron_top.views.fleet import METRICS, FleetPage, NodeRow, shown_job, sorted_nodes
 from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
 from neuron_top.views.fleet_text import fleet_text, node_words
@@ -154,10 +154,8 @@ class FleetScreen(TableScreen):
         self.host.open(AsyncPage(find, panel.differences_lines, waiting="comparing…", failed=failed))
 
     def action_blame(self) -> None:
-        """Who compiled the graphs of the job of the node under the cursor, else of the newest job."""
-        row = self.table.order.current
-        jobs = self._page.jobs if self._page is not None else ()
-        job = row.job if row is not None and row.job else jobs[0].job if jobs else ""
+        """Who compiled the graphs of the job of the node under the cursor, else of the one that runs."""
+        job = self._job
         if not job:
             self.notice("no job yet")
             return
@@ -170,19 +168,21 @@ class FleetScreen(TableScreen):
         return differences(page, marked or slow_selection(page))
 
     @property
-    def _job(self) -> str | None:
-        """The job of the row under the cursor."""
+    def _job(self) -> str:
+        """The job of the row under the cursor, else the one that runs, else the newest; "" without any."""
         row = self.table.order.current
-        return row.job if row is not None else None
+        if row is not None and row.job:
+            return row.job
+        return shown_job(self._page, None).job if self._page is not None and self._page.jobs else ""
 
     def action_ranks(self) -> None:
         """Ranks × steps of the job of the node under the cursor, else of the one that runs."""
-        find = partial(self.host.services.fleet.steps, self._job)
-        self.host.open(rank_steps.fleet_page(find))
+        find = partial(self.host.services.fleet.steps, self._job or None)
+        self.host.open(rank_steps.fleet_page(find, self._job))
 
     def action_phases(self) -> None:
         """The phases of the nodes of that job."""
-        find, job = self.host.services.fleet.phases, self._job
+        find, job = self.host.services.fleet.phases, self._job or None
         failed = "Phases cannot be shown"
         self.host.open(PolledPage(lambda page: find(job), phase_lines, waiting="asking the database…", failed=failed))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from neuron_top.tui.panels.rank_steps import rank_steps_lines, rows_that_fit, steps_that_fit
 from neuron_top.tui.screens.detail import DetailPage
@@ -22,14 +23,15 @@ class RunSteps(DetailPage):
         return step_map(series_of_run(run), rows, columns, len(run.steps.left_out))
 
 
-def fleet_page(find: Callable[..., StepMap]) -> PolledPage:
+def fleet_page(find: Callable[..., StepMap], job: str) -> PolledPage:
     """The page of a job of the fleet: `find` gets the number of rows and columns for which there is room."""
 
     def ask(page: PolledPage) -> StepMap:
         rows, columns = _room(page)
         return find(rows=rows, columns=columns)
 
-    return PolledPage(ask, rank_steps_lines, waiting="asking the database…", failed="Step times cannot be shown")
+    draw = partial(rank_steps_lines, job=job)
+    return PolledPage(ask, draw, waiting="asking the database…", failed="Step times cannot be shown")
 
 
 def _room(page: DetailPage) -> tuple[int, int]:
