@@ -21,7 +21,6 @@ _COLUMNS = (
     "CASE jsonb_typeof(result) WHEN 'object' THEN result ELSE '{}' END AS result, batch, "
     "extract(epoch FROM until)::float8 AS until, until < clock_timestamp() AS expired"
 )
-
 """What a login wrote that is no object is read as an empty one: one such row would make all others unreadable."""
 
 
