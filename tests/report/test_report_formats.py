@@ -321,5 +321,4 @@ def test_a_device_is_written_to_and_stays_one(tmp_path: Path, monkeypatch: pytes
 def test_a_wait_beyond_all_numbers_is_unknown_in_every_form() -> None:
     """A recording may hold any number; in seconds, this one is infinite."""
     view = report(made([ev.LockWaited(module=A, pid=11, at=T0 + 21, minutes=1.7e308) for _ in range(2)]), T0 + 30)
-    assert "<svg" in html(view)
-    assert markdown(view)
+    assert all("compile (—)" in document for document in (html(view), markdown(view)))
