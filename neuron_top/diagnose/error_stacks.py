@@ -4,8 +4,9 @@ words is the reason."""
 from __future__ import annotations
 
 from neuron_top.diagnose.findings import Finding, move
+from neuron_top.diagnose.open_report import OpenReport
 from neuron_top.diagnose.recognizers import Doubt, Weight
-from neuron_top.diagnose.statement import Process, Statement
+from neuron_top.diagnose.statement import Statement
 from neuron_top.late_pattern import late_pattern
 
 _HEADING = late_pattern(r".{1,400}, error stack:$|HDF5-DIAG: Error detected in .{1,80}:$")
@@ -24,23 +25,17 @@ def heads_stack(text: str) -> bool:
     return _HEADING.match(text) is not None
 
 
-class ErrorStacks:
-    """Keeps the one stack that is open."""
+class ErrorStacks(OpenReport):
+    """Follows the stack below a heading."""
 
     def __init__(self) -> None:
-        self._finding: Finding | None = None
-        self._process: Process = (None, None, "")
-        self._left = self._others = 0
-
-    @property
-    def open(self) -> bool:
-        """Whether the next line may belong to a stack."""
-        return self._finding is not None
+        super().__init__(_MOST_LINES)
+        self._others = 0
 
     def expect(self, finding: Finding, statement: Statement) -> None:
         """Follow the stack below this heading."""
-        self._finding, self._process = finding, statement.process
-        self._left, self._others = _MOST_LINES, 0
+        super().expect(finding, statement)
+        self._others = 0
 
     def read(self, statement: Statement) -> tuple[bool, Finding | None]:
         """Whether a line belongs to the stack, and the finding if it now stands in this line."""

@@ -50,6 +50,8 @@ _RELAYED = late_pattern(r"Caught \w{1,80} in .{1,200}\.$")
 """How PyTorch raises in the parent what one of its processes or threads has raised; the original stands below."""
 
 
+_BEGINNING = 12
+"""Characters by which a second copy of an exception is found on its line."""
 _SUMS_UP = late_pattern(
     r"(?:OSError|EnvironmentError): (?:We couldn't connect to '|There was a specific connection error when "
     r"|You are trying to access a gated repo|\S{1,200} is not a local folder and is not a valid model identifier)"
@@ -175,10 +177,6 @@ def sums_up(text: str) -> bool:
 def is_probe(raised: re.Match[str]) -> bool:
     """Whether an exception only means that a lookup found nothing: one raised while it was handled explains more."""
     return raised["type"].split(".")[-1] in _PROBES
-
-
-_BEGINNING = 12
-"""Characters by which a second copy is found."""
 
 
 def without_copies(text: str) -> tuple[str, int]:

@@ -4,7 +4,8 @@ versions, and among them the words that say what npm refuses."""
 from __future__ import annotations
 
 from neuron_top.diagnose.findings import Finding, move
-from neuron_top.diagnose.statement import Process, Statement
+from neuron_top.diagnose.open_report import OpenReport
+from neuron_top.diagnose.statement import Statement
 from neuron_top.late_pattern import late_pattern
 
 _LINE = late_pattern(r"(?:npm (?:ERR!|error)|\d{1,6} error)(?: (?P<words>.*))?$")
@@ -23,22 +24,11 @@ def heads_report(text: str) -> bool:
     return _CODE.match(text) is not None
 
 
-class NpmReport:
-    """Keeps the one report that is open."""
+class NpmReport(OpenReport):
+    """Looks below a code for what npm says."""
 
     def __init__(self) -> None:
-        self._finding: Finding | None = None
-        self._process: Process = (None, None, "")
-        self._left = 0
-
-    @property
-    def open(self) -> bool:
-        """Whether the next line may belong to a report."""
-        return self._finding is not None
-
-    def expect(self, finding: Finding, statement: Statement) -> None:
-        """Look below this code for what npm says."""
-        self._finding, self._process, self._left = finding, statement.process, _MOST_LINES
+        super().__init__(_MOST_LINES)
 
     def read(self, statement: Statement) -> tuple[bool, Finding | None]:
         """Whether a line belongs to the report, and the finding if it now stands in this line."""

@@ -22,8 +22,8 @@ class SlurmSteps:
         self._is_ended = False
         self._is_cancelled = False
         """Somebody canceled it before."""
-        self._has_failed = self._begins_with_cancel = False
-        """Whether there was a failure, and whether the first one is that a step was canceled."""
+        self._begins_with_cancel: bool | None = None
+        """Whether the first failure is that a step was canceled; None before there is one."""
 
     def read(self, statement: Statement) -> bool:
         """Take a line; whether it says that a step is ended, so that its place counts."""
@@ -39,8 +39,8 @@ class SlurmSteps:
         if finding.line != statement.line:
             return
         verdict = finding.verdict
-        if not self._has_failed:
-            self._has_failed, self._begins_with_cancel = True, _CANCELLED in statement.text
+        if self._begins_with_cancel is None:
+            self._begins_with_cancel = _CANCELLED in statement.text
         elif self._begins_with_cancel and _only_waited(finding):
             finding.demoted = True
         if verdict.row is None:
