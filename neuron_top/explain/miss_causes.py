@@ -19,10 +19,10 @@ from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import FAILURES, HITS, State
-from neuron_top.explain.evidence import Evidence
 from neuron_top.explain.flag_changes import differences
 from neuron_top.explain.graph_changes import changes
 from neuron_top.explain.kinds import CauseCode, CauseKind, CauseValue, CauseValues
+from neuron_top.explain.miss_evidence import MissEvidence
 from neuron_top.explain.signature import GraphSignature, is_continuation, same_program, similarity
 
 NEAR = 0.45
@@ -68,7 +68,7 @@ def explain(
     compiler: str | None = None,
     compiled_here: bool = False,
     began: float | None = None,
-    evidence: Evidence | None = None,
+    evidence: MissEvidence | None = None,
 ) -> Explanation:
     """Why `module` (a key, or a part that names one) missed in this cache.
 
@@ -77,7 +77,7 @@ def explain(
     that run did, seconds since the epoch: what it made itself was not there before. `evidence`:
     shared by explanations from the same snapshots.
     """
-    evidence = evidence or Evidence()
+    evidence = evidence or MissEvidence()
     matches = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
     key = matches[0].module if matches else module
     subject = max(matches, key=lambda entry: entry.changed_at) if matches else None
@@ -141,7 +141,7 @@ def _failed(subject: Entry) -> MissCause:
     return MissCause(kind=CauseKind.FAILED, code=code, values=values, score=0.99, entry=subject.path)
 
 
-def _evicted(key: str, compiler: str | None, root: str, evidence: Evidence) -> Iterator[MissCause]:
+def _evicted(key: str, compiler: str | None, root: str, evidence: MissEvidence) -> Iterator[MissCause]:
     """Who removed it. An entry of another compiler would have been no hit: it matters only if none is known."""
     for history, move in evidence.removals(root).get(key, ()):
         if compiler is None or _is_folder_of(move.entry.rpartition("/")[0], compiler):
@@ -272,7 +272,7 @@ def _is_hexadecimal(module: str) -> bool:
 class _Nearest:
     """The graphs nearest to one: chosen by size and time, then read and compared."""
 
-    def __init__(self, snapshot: Snapshot, subject: Entry, evidence: Evidence, began: float | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, subject: Entry, evidence: MissEvidence, began: float | None = None) -> None:
         self._root, self._subject, self._evidence = snapshot.root, subject, evidence
         self._began = began if began is not None else math.inf
         self._entries = [entry for entry in snapshot.entries if entry.parts & Part.GRAPH and entry.path != subject.path]

@@ -25,7 +25,7 @@ KEPT_BYTES = 8 * 1024**2
 """Graphs that are kept, read, for further explanations, in bytes of their files."""
 
 
-class Evidence:
+class MissEvidence:
     """The journals, and the graphs that were compared last. For one thread, while the same snapshots are used."""
 
     def __init__(self) -> None:

@@ -13,8 +13,8 @@ from neuron_top.cache import roots
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import catalog
 from neuron_top.errors import NeuronTopError, NothingToShow
-from neuron_top.explain.evidence import Evidence
 from neuron_top.explain.miss_causes import Explanation, explain
+from neuron_top.explain.miss_evidence import MissEvidence
 from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
 from neuron_top.services.runs import first_local_root
@@ -84,7 +84,7 @@ class _Explainer:
     def __init__(self, settings: Settings, root: str | None = None) -> None:
         self._settings, self._root = settings, root
         self._snapshots: dict[str, Snapshot] = {}
-        self._evidence = Evidence()
+        self._evidence = MissEvidence()
 
     def explain(self, asked: MissQuery) -> Explanation:
         """Why a graph missed. Raises NothingToShow if no cache can be read."""

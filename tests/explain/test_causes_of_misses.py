@@ -14,11 +14,11 @@ from neuron_top.cache.model.states import State
 from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.cache.scan.scanner import scan
 from neuron_top.cli.main import main
-from neuron_top.explain.evidence import Evidence
 from neuron_top.explain.flag_changes import FlagsChange, differences
 from neuron_top.explain.graph_changes import changes
 from neuron_top.explain.kinds import Became, CauseCode, CauseKind, CauseValue
 from neuron_top.explain.miss_causes import NEAR, Explanation, MissCause, explain
+from neuron_top.explain.miss_evidence import MissEvidence
 from neuron_top.explain.signature import GraphSignature, of_hlo, of_local, similarity
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes
@@ -56,11 +56,11 @@ def test_the_first_answer_is_the_right_one(case: Case) -> None:
 def test_misses_of_one_run_are_explained_from_what_was_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_bytes: int
 ) -> None:
-    monkeypatch.setattr("neuron_top.explain.evidence.KEPT_BYTES", kept_bytes)
+    monkeypatch.setattr("neuron_top.explain.miss_evidence.KEPT_BYTES", kept_bytes)
     root = tmp_path / "cache"
     modules = [stored(root, training_step(Step(batch=2 + number)), number, OLD - number) for number in range(4)]
     removed(root)
-    snapshot, evidence = scan(str(root)), Evidence()
+    snapshot, evidence = scan(str(root)), MissEvidence()
     alone = [explain(module, snapshot) for module in modules]
     assert [explain(module, snapshot, evidence=evidence) for module in modules] == alone
     if kept_bytes:
