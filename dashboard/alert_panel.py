@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from dash import html
@@ -13,7 +12,7 @@ from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
 from neuron_top.services.alerts import AlertAct
-from neuron_top.units import counted, duration_text
+from neuron_top.units import TO_THE_SECOND, counted, duration_text, moment_text
 from neuron_top.views.handled_alerts import AlertList, PastAlert
 from neuron_top.views.model import Alert
 
@@ -80,6 +79,6 @@ def _button(act: AlertAct, alert: Alert) -> Any:
 
 def _past_text(one: PastAlert) -> str:
     begun = one.since if one.since is not None else one.seen
-    moment = datetime.fromtimestamp(begun, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    moment = moment_text(begun, TO_THE_SECOND)
     held = f" for {duration_text(one.ended - begun)}" if one.ended is not None and one.ended > begun else ""
     return f"{moment}: {one.severity}: {one.title}{held}. {one.evidence}"

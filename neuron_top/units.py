@@ -49,6 +49,10 @@ def duration_text(seconds: float | None) -> str:
     raise AssertionError("unreachable")
 
 
+TO_THE_SECOND = "%Y-%m-%d %H:%M:%S UTC"
+"""A form of `moment_text`."""
+
+
 def moment_text(seconds: float | None, form: str = "%Y-%m-%d %H:%M UTC") -> str:
     """A moment, given as seconds since the epoch, in UTC: `2026-11-29 10:04 UTC`; unknown also where no calendar has
     it."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -16,6 +15,7 @@ from neuron_top.escapes import visible
 from neuron_top.report.charts import Chart, charts
 from neuron_top.report.columns import metric_text, tables, unknown_words
 from neuron_top.report.table import ReportTable
+from neuron_top.units import TO_THE_SECOND, moment_text
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 from neuron_top.views.metric import Metric
 from neuron_top.views.report import Report
@@ -32,7 +32,7 @@ _TORCH_CARDS = ("wall", "compile_wall", "compile_share", "torch_compiles", "torc
 def html(view: Report) -> str:
     """The whole page."""
     title = visible(view.title) or "Run"
-    when = datetime.fromtimestamp(view.start, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if view.start is not None else ""
+    when = moment_text(view.start, TO_THE_SECOND) if view.start is not None else ""
     parts = [
         f"<h1>{text(title)} <small>{text(view.state or 'read from a log')}</small></h1>",
         f'<p class="when">{when}</p>',

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 
 from neuron_top.escapes import visible
 from neuron_top.late_pattern import late_pattern
 from neuron_top.report.columns import metric_text, tables, unknown_words
 from neuron_top.report.table import ReportTable
+from neuron_top.units import TO_THE_SECOND, moment_text
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 from neuron_top.views.gate import DIAGNOSIS, END, GateVerdict
 from neuron_top.views.report import Report
@@ -23,7 +23,7 @@ def markdown(view: Report) -> str:
     """The whole report."""
     parts = [f"# {cell(view.title) or 'Run'}: {view.state or 'read from a log'}"]
     if view.start is not None:
-        parts.append(datetime.fromtimestamp(view.start, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
+        parts.append(moment_text(view.start, TO_THE_SECOND))
     if view.diagnosis is not None:
         parts.append(_diagnosis(diagnosis_view(view.diagnosis, goes_on=view.goes_on)))
     parts.append("\n".join(f"- {paragraph(line)}" for line in view.headline))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import msgspec
 
 from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd, LastWait, Unreadable
 from neuron_top.escapes import shortened
 from neuron_top.run.severity import Severity
-from neuron_top.units import count_text, duration_text
+from neuron_top.units import count_text, duration_text, moment_text
 
+_CLOCK_OF_LOG = "%Y-%m-%d %H:%M"
+"""Date and time without a zone: a log without one is read as UTC."""
 _MOST_OTHERS = 8
 _LONGEST_LINE = 300
 _WORDS = {
@@ -225,7 +225,7 @@ def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisV
 def _waiting(wait: LastWait, *, goes_on: bool) -> DiagnosisView:
     """A log that ends in a wait: for whose compile, since when, and what to do."""
     entry = wait.module or "a graph"
-    since = "" if wait.since is None else f", since {_clock_of_log(wait.since)} by the log's clock"
+    since = "" if wait.since is None else f", since {moment_text(wait.since, _CLOCK_OF_LOG)} by the log's clock"
     fine = "no failure so far; the job waits" if goes_on else "no failure; the log ends in a wait"
     return DiagnosisView(
         failed=False,
@@ -234,11 +234,6 @@ def _waiting(wait: LastWait, *, goes_on: bool) -> DiagnosisView:
         text=wait.text,
         next_step=wait.advice,
     )
-
-
-def _clock_of_log(seconds: float) -> str:
-    """A log's own date and time: a log without a zone is read as UTC."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _evidence(cause: Cause) -> tuple[EvidenceLine, ...]:

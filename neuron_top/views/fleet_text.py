@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.store.fleet_records import AgentCount
-from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text, moment_text
+from neuron_top.units import TO_THE_SECOND, UNKNOWN, bytes_text, count_text, counted, duration_text, moment_text
 from neuron_top.views.fleet import FleetPage, JobRow, NodeReporting, NodeRow
 
 _SLOW_NAMED = 5
@@ -38,7 +38,7 @@ def attribute_text(name: str, value: object) -> str:
     if value is None:
         return ""
     if name == "booted" and isinstance(value, int):
-        return moment_text(value, "%Y-%m-%d %H:%M:%S UTC")
+        return moment_text(value, TO_THE_SECOND)
     return bytes_text(value) if name in _BYTES and isinstance(value, int) else str(value)
 
 
