@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, cells_in, message, paragraph, rule
+from neuron_top.tui.drawing import Line, cells_in, message, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text
 from neuron_top.views.colors import Hue
@@ -28,7 +28,7 @@ def phase_lines(theme: Theme, view: PhaseTimeline | str, width: int) -> list[Str
         return message(theme, "Phases by node", view, width)
     if view.start is None or view.end is None:
         nothing = f"No node of job {view.job} has reported what it does yet."
-        return [rule(theme, width, "Phases by node"), *paragraph(theme, nothing, width, theme.quiet)]
+        return message(theme, "Phases by node", nothing, width)
     span = max(view.end - view.start, 1e-3)
     right = f"{counted(view.nodes, 'node')} · {duration_text(span)}"
     strips = [rule(theme, width, f"Phases by node: job {view.job}", right)]

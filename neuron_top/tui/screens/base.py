@@ -51,6 +51,8 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     AUTO_FOCUS = ""
     IS_PAGE: ClassVar[bool] = False
     """Whether it was opened in front of a screen, to which escape goes back."""
+    UNNAMED: ClassVar[frozenset[str]] = frozenset()
+    """Actions that the key bar leaves out, since the screen itself says what their keys do, or has nothing for them."""
     may_leave = True
     """Whether keys of other screens switch away from this one."""
     prompt: Prompt | None = None
@@ -84,7 +86,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
 
     def offers(self, action: str) -> bool:
         """Whether an action of this screen can do something now; the key bar leaves out the others."""
-        return True
+        return action not in self.UNNAMED
 
     def show(self, view: Any) -> None:
         """Hand a view to the widgets."""

@@ -51,6 +51,7 @@ class FleetChangePage(LiveScreen):
 
     NAME: ClassVar[str] = "detail"
     IS_PAGE: ClassVar[bool] = True
+    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
     BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
     may_leave = False
 
@@ -153,10 +154,6 @@ class FleetChangePage(LiveScreen):
             self._in_thread(lambda actions: actions.take_back(plan.batch))
 
     # Keys
-
-    def offers(self, action: str) -> bool:
-        """Whether the bottom line names a key: what enter does stands on the page."""
-        return action not in ("open", "log_lines")
 
     def action_shift(self, by: int) -> None:
         """Select the next button."""

@@ -38,6 +38,7 @@ class FleetRequestPage(LiveScreen):
 
     NAME: ClassVar[str] = "detail"
     IS_PAGE: ClassVar[bool] = True
+    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
     may_leave = False
     BINDINGS = [
         *screen_bindings("detail"),
@@ -93,10 +94,6 @@ class FleetRequestPage(LiveScreen):
         return self.query_one(f"#{name}", Input).value.strip()
 
     # Keys
-
-    def offers(self, action: str) -> bool:
-        """Whether the bottom line names a key: what enter does stands on the page."""
-        return action not in ("open", "log_lines")
 
     def action_next_field(self, by: int) -> None:
         """The next field."""

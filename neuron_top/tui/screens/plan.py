@@ -42,6 +42,7 @@ class PlanPage(LiveScreen):
 
     NAME: ClassVar[str] = "detail"
     IS_PAGE: ClassVar[bool] = True
+    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
     BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
     may_leave = False
 
@@ -120,8 +121,8 @@ class PlanPage(LiveScreen):
     # Keys
 
     def offers(self, action: str) -> bool:
-        """Whether the bottom line names a key: what enter does stands on the page, and escape stops a plan at work."""
-        return action not in ("open", "log_lines") and not (action == "back" and self.is_working)
+        """Not escape while the plan is at work: then it stops that, as the page says."""
+        return super().offers(action) and not (action == "back" and self.is_working)
 
     def action_shift(self, by: int) -> None:
         """Select the next choice."""
