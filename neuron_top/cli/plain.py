@@ -10,7 +10,7 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from neuron_top import units
 from neuron_top.cli.output import log_stderr, print_text, terminal_width
@@ -163,8 +163,7 @@ def print_overview(view: Overview, *, instead_of_a_screen: bool = False) -> None
     if sys.stdout.isatty():
         if instead_of_a_screen and os.environ.get("TERM") == "dumb":
             log_stderr("neurontop: TERM=dumb names a terminal without screens: the state is printed once")
-        width = terminal_width()
-        lines = [part for line in lines for part in broken(line, width)]
+        lines = fitted(lines)
     print_text("\n".join(lines))
 
 
@@ -206,6 +205,12 @@ def _core_words(core: CoreRow) -> str:
 
 VALUE_COLUMN = 15
 """Where the values of a summary begin; `parsers.own_lines` knows its rows by that."""
+
+
+def fitted(lines: Iterable[str]) -> list[str]:
+    """Lines of the summary as long as the terminal is wide."""
+    width = terminal_width()
+    return [part for line in lines for part in broken(line, width)]
 
 
 def broken(line: str, width: int) -> list[str]:

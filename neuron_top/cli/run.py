@@ -28,8 +28,8 @@ import threading
 from functools import partial
 
 from neuron_top.cli.on_screen import show
-from neuron_top.cli.output import log_stderr, terminal_width
-from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, broken, summary_text
+from neuron_top.cli.output import log_stderr
+from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, fitted, summary_text
 from neuron_top.cli.setting_options import settings_of
 from neuron_top.cli.terminal import has_screen, release_lost, standard_terminals, watched_terminal
 from neuron_top.errors import UsageError
@@ -154,8 +154,7 @@ def _print_summary(text: str) -> None:
     """
     lines = [line if line.startswith(" ") else f"neurontop: {line}" for line in text.splitlines()]
     if os.isatty(2):  # a closed one is none
-        width = terminal_width()
-        lines = [part for line in lines for part in broken(line, width)]
+        lines = fitted(lines)
     log_stderr("\n" + "\n".join(lines))
 
 

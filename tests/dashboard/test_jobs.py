@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.settings import Settings
 from tests.dashboard.browser import Watched
-from tests.dashboard.served import serving
+from tests.dashboard.served import Served, serving
 from tests.ingest.test_job_groups import log
 
 
-def test_several_logs_are_a_list_of_jobs_and_the_chosen_one_stays(browser: Any, tmp_path: Path) -> None:
-    logs = tmp_path / "logs"
+@contextmanager
+def two_jobs(folder: Path) -> Iterator[Served]:
+    """A server of the logs of two jobs, in `folder/logs`."""
+    logs = folder / "logs"
     logs.mkdir()
     for month in (3, 5):
         (logs / f"job{month}.log").write_text(log(month, 100 * month))
-    settings = Settings(state_dir=str(tmp_path / "state"))
-    with serving(paths_feed(settings, [str(logs)]), tmp_path / "state") as served:  # type: ignore[arg-type]
+    feed = paths_feed(Settings(state_dir=str(folder / "state")), [str(logs)])
+    with serving(feed, folder / "state") as served:  # type: ignore[arg-type]
+        yield served
+
+
+def test_several_logs_are_a_list_of_jobs_and_the_chosen_one_stays(browser: Any, tmp_path: Path) -> None:
+    with two_jobs(tmp_path) as served:
         seen = Watched(browser)
         seen.page.goto(served.address)
         seen.until("#jobs", "job5.log")
@@ -41,7 +50,7 @@ def test_several_logs_are_a_list_of_jobs_and_the_chosen_one_stays(browser: Any, 
         seen.until("#logs-lines", "of 500")
         assert "of 300" not in seen.text("#logs-lines")
         assert "job5" in seen.page.url, "another page shows the same job"
-        (logs / "job6.log").write_text(log(6, 600))
+        (tmp_path / "logs" / "job6.log").write_text(log(6, 600))
         seen.until("#offer", "job6.log")
         assert "of 600" not in seen.text("#logs-lines"), "it is offered, not shown"
         seen.page.get_by_role("button", name="Show it").click()
@@ -50,12 +59,7 @@ def test_several_logs_are_a_list_of_jobs_and_the_chosen_one_stays(browser: Any, 
 
 
 def test_a_job_of_several_logs_has_a_report_and_can_be_compared(tmp_path: Path) -> None:
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    for month in (3, 5):
-        (logs / f"job{month}.log").write_text(log(month, 100 * month))
-    settings = Settings(state_dir=str(tmp_path / "state"))
-    with serving(paths_feed(settings, [str(logs)]), tmp_path / "state") as served:  # type: ignore[arg-type]
+    with two_jobs(tmp_path) as served:
         deadline = time.monotonic() + 60
         while len(served.feeds.jobs()) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
