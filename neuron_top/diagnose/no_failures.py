@@ -37,6 +37,7 @@ NOISE = late_pattern(
     r"^[\W\d_]*$|^(?:ignored?|raise|warn|null|[Nn]one|[Tt]rue|[Ff]alse|continue|retry)$|^-- .{1,200} - Failed$"
     r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver|but you(?:'ll)? have .{1,200} which is incompatible"
+    r"|\bsub-?optimal (?:accuracy|performance)\b|\bperformance (?:may|might|will) (?:be |degrade|suffer)"
     r"|failed to exit gracefully|very slow compile\?)|^(?:The operation took \d|invoke-rc\.d: )"
     r"|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"

@@ -752,4 +752,14 @@ could not find arguments in the checkpoint ...
 steeping
 """,
     ),
+    Case(
+        "errors of a library that say only that it measures badly or is slow",
+        "",
+        """
+2026-05-06 10:00:00.993081: E external/tea/kettle_timer.cc:86] Kettle timed out: measured time has sub-optimal accuracy. There may be no warm-up.
+2026-05-06 10:00:01.145475: E external/tea/kettle_timer.cc:90] No large leaves: performance may be lower.
+2026-05-06 10:00:20.450772: I tea/leaves.cc:452] Filling the pot (this may take a while): 549 of 3000
+2026-05-06 10:00:40.422598: I tea/leaves.cc:482] Pot filled.
+""",
+    ),
 )

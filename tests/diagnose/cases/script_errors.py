@@ -482,6 +482,22 @@ State:
 """,
     ),
     Case(
+        "numbers that overflow, found by transformers' debugger",
+        "script_error",
+        """
+step 3 of 40
+>>>Detected inf/nan during batch_number=3
+Last 3 forward frames:
+abs min  abs max  metadata
+                  body.stage.4.stove Linear
+1.11e-06 5.55e+00 input[0]
+2.22e-04 6.50e+04 output
+                  body.stage.4.sieve Dropout
+2.22e-04 6.50e+04 input[0]
+0.00e+00      inf output
+""",
+    ),
+    Case(
         "a verdict in capitals",
         "script_error",
         """
