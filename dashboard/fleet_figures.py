@@ -15,6 +15,7 @@ from neuron_top.views.fleet_cells import CellMark, FleetCell, FleetCells
 from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.phases import HUES, SILENT, WAITING, PhaseTimeline
 from neuron_top.views.rank_steps import StepMap
+from neuron_top.views.states import JobState
 
 MOST_ACROSS = 50
 MOST_NAMED = 16
@@ -24,7 +25,10 @@ _SIGNS = {CellMark.SILENT: "✗", CellMark.SLOW: "▲"}
 _CORES_ACROSS = 32
 PHASE_ROWS = 30
 """Groups of nodes that are drawn; the page says how many more there are."""
-_PATTERNS = {SILENT: "x", WAITING: "/", "compiling": ".", "extracting": "-"}
+_PATTERNS: dict[str, str] = {
+    SILENT: "x", WAITING: "/", JobState.EXTRACTING: "-", JobState.COMPILING: ".", JobState.FINISHED: "|",
+    JobState.INTERRUPTED: "+", JobState.CUT_OFF: "\\",
+}  # fmt: skip
 """A second sign of a phase, beside its color."""
 
 

@@ -27,6 +27,7 @@ from neuron_top.views.fleet import FleetPage, metric_named
 from neuron_top.views.fleet_differences import differences
 from neuron_top.views.phases import phase_timeline
 from neuron_top.views.rank_steps import RankSeries, step_map
+from neuron_top.views.states import JobState
 from tests.agent.test_agent_logs import serving_logs
 from tests.dashboard.served import READ, Served, serving
 from tests.fleet.database import NODES, answer_at, fill
@@ -278,6 +279,16 @@ def test_phases_are_bars_by_node_with_a_pattern_beside_the_color() -> None:
     assert by_name["training"]["base"] == pytest.approx([100 / 60, 100 / 60], abs=1e-3)
     assert by_name["training"]["customdata"] == ["13 m 20 s", "13 m 20 s"]
     assert figure["layout"]["xaxis"]["ticksuffix"] == " min"
+
+
+def test_no_two_phases_look_alike() -> None:
+    reported = [(f"n{number}", str(state), 0, 100 + number) for number, state in enumerate(JobState)]
+    spans = [PhaseSpan(node=node, phase=phase, since=since, until=until) for node, phase, since, until in reported]
+    figure = figures.phases_figure(phase_timeline(100.0 + len(spans), "j", spans, []), DARK).figure
+    signs = {trace["name"]: (trace["marker"]["color"], trace["marker"]["pattern"]["shape"]) for trace in figure["data"]}
+    assert len(signs) >= len(JobState)
+    assert signs.pop("killed") == signs["failed"]
+    assert len(set(signs.values())) == len(signs), signs
 
 
 def test_the_api_has_steps_phases_and_the_log_lines_of_a_node(

@@ -10,9 +10,10 @@ from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
 from neuron_top.store.fleet_records import HeartbeatSteps, PhaseSpan
 from neuron_top.store.postgres.fleet import FleetStore
-from neuron_top.tui.panels.phases import phase_lines
-from neuron_top.tui.theme import choose
+from neuron_top.tui.panels.phases import phase_lines, phase_sign
+from neuron_top.tui.theme import Theme, choose
 from neuron_top.views.phases import SILENT, WAITING, phase_timeline
+from neuron_top.views.states import JobState
 from tests.fleet.database import fill
 from tests.fleet.samples import page, reported
 
@@ -95,6 +96,14 @@ def test_what_a_node_did_longest_is_never_cut_beside_its_bar(width: int) -> None
     texts = [strip.text for strip in phase_lines(THEMES[0], phase_timeline(NOW, "4711", spans_of_two, []), width)]
     assert not any("…" in text for text in texts)
     assert any(text.rstrip().endswith("compiling 13 m 21 s") for text in texts), texts
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=["colors", "ascii"])
+def test_no_two_phases_of_a_timeline_have_the_same_shape(theme: Theme) -> None:
+    phases = [*(state for state in JobState if state is not JobState.LOCK_WAIT), WAITING, SILENT]
+    shapes = {phase: phase_sign(theme, phase)[0] for phase in phases if phase != JobState.KILLED}
+    assert len(set(shapes.values())) == len(shapes), shapes
+    assert phase_sign(theme, JobState.KILLED) == phase_sign(theme, JobState.FAILED)
 
 
 def test_the_axis_has_moments_and_their_dates_where_they_are_of_two_days() -> None:

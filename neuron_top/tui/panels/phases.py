@@ -55,11 +55,15 @@ def phase_sign(theme: Theme, phase: str) -> tuple[str, Style]:
         JobState.EXTRACTING: glyphs.shades[3],
         JobState.COMPILING: glyphs.shades[1],
         WAITING: glyphs.hollow,
+        JobState.RUNNING: glyphs.running,
         JobState.TRAINING: glyphs.bar,
+        JobState.SERVING: glyphs.live,
         SILENT: glyphs.failed,
         JobState.FINISHED: glyphs.done,
         JobState.FAILED: glyphs.warn,
         JobState.KILLED: glyphs.warn,
+        JobState.INTERRUPTED: glyphs.peak,
+        JobState.CUT_OFF: glyphs.more,
     }.get(phase, glyphs.track)
     return shape, theme.hues[HUES.get(phase, Hue.GRAY)]
 
