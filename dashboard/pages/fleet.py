@@ -272,7 +272,7 @@ def _jobs(answer: FleetAnswer) -> Any:
         for job in jobs[:20]
     ]  # fmt: skip
     head = ("job", "name", "state", "nodes", "phase", "step", "graphs left", "longest wait", "slow nodes")
-    return table(head, rows, caption="Jobs, the newest first", right=(6,))
+    return table(head, rows, caption="Jobs, the newest first", right=(3, 5, 6))
 
 
 def _top(answer: FleetAnswer) -> Any:

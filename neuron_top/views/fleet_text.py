@@ -7,7 +7,7 @@ from neuron_top.units import TO_THE_SECOND, UNKNOWN, bytes_text, count_text, cou
 from neuron_top.views.fleet import FleetPage, JobRow, NodeReporting, NodeRow
 
 _SLOW_NAMED = 5
-_BYTES = frozenset({"cache_disk", "cache_free"})
+_BYTES = frozenset({"cache_disk", "cache_free", "device_memory", "memory"})
 """Attributes that are sizes."""
 
 
@@ -39,6 +39,8 @@ def attribute_text(name: str, value: object) -> str:
         return ""
     if name == "booted" and isinstance(value, int):
         return moment_text(value, TO_THE_SECOND)
+    if name == "cache_shared" and isinstance(value, int):
+        return "yes" if value else "no"
     return bytes_text(value) if name in _BYTES and isinstance(value, int) else str(value)
 
 

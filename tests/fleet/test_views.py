@@ -269,6 +269,13 @@ def test_one_node_of_four_can_be_compared_and_nobody_is_distinguished_by_its_nam
         differences(found, [node.node for node in found.nodes])
 
 
+def test_sizes_among_the_attributes_of_a_node_have_a_unit() -> None:
+    for name in ("memory", "device_memory", "cache_disk", "cache_free"):
+        assert attribute_text(name, 24 << 30) == "24.0 GiB", name
+    assert attribute_text("hugepages", 24 << 30) == str(24 << 30), "a number of pages"
+    assert [attribute_text("cache_shared", value) for value in (1, 0)] == ["yes", "no"]
+
+
 def test_when_a_node_was_started_is_a_date() -> None:
     assert attribute_text("booted", 1_795_508_698) == "2026-11-24 08:24:58 UTC"
     assert attribute_text("kernel", "6.1") == "6.1"

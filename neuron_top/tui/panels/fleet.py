@@ -31,6 +31,8 @@ from neuron_top.views.states import JobState
 JOBS_SHOWN = 4
 CELL_ROWS = 14
 """Lines of cells at most: the table of nodes needs room as well."""
+_NAMES = 21
+"""Columns for the names of facts, unless one is longer."""
 _ACROSS = 3
 """Cells of the terminal for a node where there is room: worst, median and best core."""
 
@@ -212,20 +214,23 @@ def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Stri
         return message(theme, "Node", page, width)
     row = page.row
     strips = [rule(theme, width, f"Node {row.node}", f"{row.cluster}  enter opens its worst core".strip())]
-    strips += [_fact(theme, name, text, width) for name, text in node_facts(row)]
+    strips += _facts(theme, node_facts(row), width)
     for name, values in page.cores.items():
         strips += _cores(theme, name, values, width)
     strips += _history(theme, page, width)
     strips.append(rule(theme, width, "Attributes"))
-    strips += [
-        _fact(theme, name, attribute_text(name, value) or UNKNOWN, width)
-        for name, value in sorted(row.attributes.items())
+    attributes = [(name, attribute_text(name, value) or UNKNOWN) for name, value in sorted(row.attributes.items())]
+    return [*strips, *_facts(theme, attributes, width)]
+
+
+def _facts(theme: Theme, facts: Sequence[tuple[str, str]], width: int) -> list[Strip]:
+    """A line for each name and its text; names such as those of variables may be long."""
+    longest = max((cells_in(name) for name, _ in facts), default=0)
+    names = min(max(_NAMES, longest), width // 2)
+    return [
+        Line(theme, width).gap(2).put(name, theme.quiet, names).gap().put(text, theme.text).strip()
+        for name, text in facts
     ]
-    return strips
-
-
-def _fact(theme: Theme, name: str, text: str, width: int) -> Strip:
-    return Line(theme, width).gap(2).put(name, theme.quiet, 22).put(text, theme.text).strip()
 
 
 def _cores(theme: Theme, name: str, values: Sequence[float | None], width: int) -> list[Strip]:
