@@ -89,15 +89,20 @@ class Fleet:
         self.neurontop("fleet", "init")
         say("starting Slurm with four nodes")
         self.slurm: SlurmCluster = stack.enter_context(slurm_cluster(self._folder("slurm")))
-        self.page = stack.enter_context(self._served())
-        say("starting Prometheus")
+        for node in self.slurm.nodes:
+            (self.folder / "logs" / node).mkdir(parents=True)
+        (port,) = free_ports(1)
+        self.page = f"http://127.0.0.1:{port}/"
+        say("starting Prometheus")  # which asks the page for the agents until it answers
         discovery = [{"url": f"{self.page}api/targets", "refresh_interval": "2s"}]
         jobs = [{"job_name": "neurontop", "scrape_interval": "2s", "http_sd_configs": discovery}]
         rules = [str(CHECKOUT / "assets" / "prometheus" / "neurontop.rules.yml")]
         configuration = {"global": {"evaluation_interval": "2s"}, "rule_files": rules, "scrape_configs": jobs}
-        self.prometheus = stack.enter_context(prometheus_server(self._folder("prometheus"), configuration))
+        prometheus = stack.enter_context(prometheus_server(self._folder("prometheus"), configuration))
+        self.environment["NEURONTOP_PROMETHEUS"] = prometheus
+        stack.enter_context(self._served(port))
         self.job = self._submitted()
-        say(f"submitted job {self.job}; its page is {self.page}fleet, Prometheus is {self.prometheus}")
+        say(f"submitted job {self.job}; its page is {self.page}fleet, Prometheus is {prometheus}")
 
     def neurontop(self, *arguments: str) -> str:
         """What a command printed on stdout."""
@@ -111,8 +116,7 @@ class Fleet:
     def show(self) -> int:
         """The screen, or the document; 0 where everything was seen."""
         if sys.stdout.isatty() and sys.stdin.isatty():
-            screen = [NEURONTOP, "fleet", "watch"]
-            subprocess.run(screen, env={**self.environment, "NEURONTOP_PROMETHEUS": self.prometheus}, check=False)
+            subprocess.run([NEURONTOP, "fleet", "watch"], env=self.environment, check=False)
         self._wait_for_the_job()
         document = self._document()
         missing = self._not_seen(document)
@@ -129,34 +133,23 @@ class Fleet:
         return folder
 
     @contextmanager
-    def _served(self) -> Iterator[str]:
-        """The web page of the fleet, by whose API Prometheus finds the agents."""
-        (port,) = free_ports(1)
-        command = [
-            *ended_with_us(),
-            str(NEURONTOP),
-            "serve",
-            "--port",
-            str(port),
-            "--read-only",
-            str(self._folder("empty")),
-        ]
+    def _served(self, port: int) -> Iterator[None]:
+        """The web page of the fleet and of the ranks' logs, by whose API Prometheus finds the agents."""
+        logs = str(self.folder / "logs")
+        command = [*ended_with_us(), str(NEURONTOP), "serve", "--port", str(port), "--read-only", logs]
         with open(self.folder / "serve.log", "wb") as log:
             server = subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        address = f"http://127.0.0.1:{port}/"
         try:
-            self._until(lambda: _answers(f"{address}alive") or server.poll() is not None, "neurontop serve")
+            self._until(lambda: _answers(f"{self.page}alive") or server.poll() is not None, "neurontop serve")
             if server.poll() is not None:
                 raise Failed(f"neurontop serve ended: {(self.folder / 'serve.log').read_text(errors='replace')}")
-            yield address
+            yield
         finally:
             server.terminate()
             server.wait(timeout=30)
 
     def _submitted(self) -> str:
         """The number of the job in Slurm."""
-        for node in self.slurm.nodes:
-            (self.folder / "logs" / node).mkdir(parents=True)
         (port,) = free_ports(1)
         variables = self.environment | {
             "PYTHON": sys.executable, "NEURONTOP": str(NEURONTOP), "LOGS": str(self.folder / "logs"),
