@@ -4,9 +4,10 @@
 | G0 | `Cache dir for the neff` | the next `Exiting with …` |
 | G2 under parallel compile | start line | next counter line of the same process |
 | G3 worker of parallel compile | previous line of the same process | completion line |
+| our own back end, which adds a start line to G3 | start line | completion line of the same graph |
 
-Anything else is an upper bound, taken between two lines of the same process: it may have done other things in between,
-and may compile several graphs at once in threads.
+Anything else is an upper bound, taken between two lines of the same process: it may have done other things in between.
+A process that is seen to compile several graphs at once, in threads, gives no bound for those.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ from neuron_top.events import (
     AnyEvent,
     CompileCompleted,
     CompileFailed,
+    CompilerPassed,
     CompileStarted,
     LogGeneration,
     QueueCounted,
     WorkerStarted,
 )
 
-TIMED = (CompileStarted, CompileCompleted, CompileFailed, QueueCounted, WorkerStarted)
+TIMED = (CompileStarted, CompilerPassed, CompileCompleted, CompileFailed, QueueCounted, WorkerStarted)
 """The events that `Durations.add` uses."""
 _MOST = 100_000
-Start = tuple[str, float]
+_MOST_AT_ONCE = 1000
+"""Compiles of one process that are remembered as begun."""
 
 
 class Durations:
@@ -35,8 +38,12 @@ class Durations:
         """Seconds by module, measured."""
         self.at_most: dict[str, float] = {}
         """Seconds by module, at most: the time between two lines of the same process."""
-        self._starts: dict[int | None, list[Start]] = {}
-        """Compiles that have begun and not ended, by process."""
+        self._starts: dict[int | None, dict[str, float]] = {}
+        """When each graph's compile began, of those that have not ended, by process."""
+        self._ended = 0
+        """How many compiles have ended, of all processes."""
+        self._ended_at_start: dict[int | None, int] = {}
+        """The same when a process last began a compile."""
         self._workers: set[int | None] = set()
         self._heard: dict[int | None, float] = {}
         """When each process printed its last header."""
@@ -61,7 +68,7 @@ class Durations:
         self._heard[pid] = at
         starts = self._starts.get(pid)
         if starts and len(starts) == 1:
-            module, begin = starts[0]
+            ((module, begin),) = starts.items()
             if at >= begin:
                 self.at_most.setdefault(module, round(at - begin, 3))
 
@@ -69,25 +76,46 @@ class Durations:
         """Take an event of the stream."""
         if isinstance(event, CompileStarted):
             self._started(event)
+        elif isinstance(event, CompilerPassed):
+            self._ended += 1
         elif isinstance(event, CompileCompleted):
             self._completed(event)
         elif isinstance(event, QueueCounted):
             self._counted(event)
         elif isinstance(event, CompileFailed):
-            self._starts.pop(event.pid, None)
+            self._failed(event)
         elif isinstance(event, WorkerStarted) and len(self._workers) < _MOST:
             self._workers.add(event.pid)
 
     def _started(self, event: CompileStarted) -> None:
-        if event.module is not None and event.at is not None and len(self._starts) < _MOST:
-            self._starts.setdefault(event.pid, [])[2:] = []  # only whether there is more than one counts
-            self._starts[event.pid].append((event.module, event.at))
+        if event.module is None or event.at is None or len(self._starts) >= _MOST:
+            return
+        begun = self._starts.setdefault(event.pid, {})
+        if len(begun) == 1 and self._ended_at_start[event.pid] == self._ended:
+            (other,) = begun
+            self.at_most.pop(other, None)  # this line bounded it, but its compile goes on
+        self._ended_at_start[event.pid] = self._ended
+        if len(begun) < _MOST_AT_ONCE:
+            begun[event.module] = event.at
+
+    def _failed(self, event: CompileFailed) -> None:
+        self._ended += 1
+        begun = self._starts.get(event.pid, {})
+        if event.module in begun and len(begun) > 1:
+            del begun[event.module]
+        else:
+            self._starts.pop(event.pid, None)
 
     def _completed(self, event: CompileCompleted) -> None:
+        self._ended += 1
         if event.at is None:
             return
+        begun = self._starts.get(event.pid, {})
         if event.generation is LogGeneration.G0:
             self._end(event.pid, event.at)
+        elif event.module in begun:
+            self.at_most.pop(event.module, None)
+            self._give(event.module, begun.pop(event.module), event.at)
         elif event.module is not None:
             begin = self._heard_before.get(event.pid)
             if begin is not None and event.at >= begin:
@@ -101,9 +129,10 @@ class Durations:
 
     def _end(self, pid: int | None, at: float) -> None:
         """Note the end of a compile. Its time is exact only if one graph had begun: with two, either may have ended."""
-        starts = self._starts.pop(pid, [])
+        starts = self._starts.pop(pid, {})
         if len(starts) == 1:
-            self._give(*starts[0], at)
+            ((module, begin),) = starts.items()
+            self._give(module, begin, at)
 
     def _give(self, module: str, begin: float, end: float) -> None:
         if end >= begin and len(self.exact) < _MOST:

@@ -131,6 +131,35 @@ def test_two_graphs_begun_by_one_process_have_no_exact_duration() -> None:
     assert _seconds(log)[0] == {}
 
 
+def _start(module: str, stamp: str) -> str:
+    return g3(f"Call compiler with cmd: inductor /tmp/w/{module}/model.fxgraph", stamp)
+
+
+def _done(module: str, stamp: str) -> str:
+    return "\nCompiler status PASS\n" + g3(f"Compilation Successfully Completed for model.{module}.fxgraph", stamp)
+
+
+def test_a_start_and_a_completion_that_name_the_graph_measure_it_though_others_compile_at_the_same_time() -> None:
+    log = _start(M1, "10:00:00.000000") + _start(M2, "10:00:01.000000")
+    log += _done(M1, "10:00:10.000000") + _done(M2, "10:00:10.000166")
+    assert _seconds(log) == ({M1: pytest.approx(10.0), M2: pytest.approx(9.166)}, {})
+
+
+def test_a_start_bounds_the_compile_before_it_only_where_one_has_ended_in_between() -> None:
+    first, second = (
+        g2(f"Call compiler with cmd: neuronx-cc /tmp/model.{module}.hlo.pb", stamp)
+        for module, stamp in ((M1, "10:00:00.000000"), (M2, "10:00:05.000000"))
+    )
+    assert _seconds(first + second)[1] == {}
+    assert _seconds(first + "\nCompiler status PASS\n" + second)[1] == {M1: pytest.approx(5.0)}
+
+
+def test_a_failure_ends_the_compile_of_its_graph_alone() -> None:
+    failed = f"Failed compilation with ['neuronx-cc', 'compile', '/tmp/w/model.{M1}.hlo_module.pb']: no\n"
+    log = _start(M1, "10:00:00.000000") + _start(M2, "10:00:01.000000") + g3(failed, "10:00:05.000000", level="ERROR")
+    assert _seconds(log + _done(M2, "10:00:09.000000"))[0] == {M2: pytest.approx(8.0)}
+
+
 def test_outside_a_worker_the_newest_format_allows_only_a_bound() -> None:
     done = g3(f"Compilation Successfully Completed for model.{M1}.hlo_module.pb", "10:00:30.000000")
     exact, at_most = _seconds(HIT + done)

@@ -75,9 +75,12 @@ class WrapperLog:
             )
 
     def compile_started(self, command: Sequence[str]) -> None:
-        """Log that the compiler is called (the newer format has no such line)."""
-        if self._form is LogGeneration.G2:
-            self._say(LogLevel.INFO, _WRAPPER, f"Call compiler with cmd: {' '.join(command)}")
+        """Log that the compiler is called.
+
+        The SDK's newer format has no such line. Ours has it there as well: without it, nobody who reads only the log
+        sees a compile before its end, nor how long it took.
+        """
+        self._say(LogLevel.INFO, _WRAPPER, f"Call compiler with cmd: {' '.join(command)}")
 
     def compile_passed(self, module: str, graph_name: str) -> None:
         """Log that the compiler is done and the artifact is stored."""
