@@ -52,6 +52,7 @@ from neuron_top.events.fleet import AgentStopped, ClockMeasured, NodeDescribed
 from neuron_top.events.fold import EventsFolded, Foldable, StepTime, WorkerHeard
 from neuron_top.events.job import (
     JobDiagnosed,
+    JobFound,
     LineMalformed,
     LineMarked,
     OutputGrew,
@@ -189,6 +190,7 @@ __all__ = [
     "HubMissed",
     "JobDiagnosed",
     "JobFamily",
+    "JobFound",
     "LineMalformed",
     "LineMarked",
     "LoadedModel",
@@ -310,6 +312,7 @@ JobFamily = (
     RunStarted
     | RunFinished
     | RecordingCutOff
+    | JobFound
     | JobDiagnosed
     | ProcessSeen
     | ProcessExited

@@ -51,6 +51,17 @@ class RecordingCutOff(Event, frozen=True, kw_only=True):
     run: str
 
 
+class JobFound(Event, frozen=True, kw_only=True):
+    """A job that nobody records was found by its worker processes; what was known before is of another job.
+
+    The source that looks for jobs on this machine makes this event for its own screen; it is never stored.
+    """
+
+    command: tuple[str, ...] = ()
+    """Of its first worker."""
+    directory: str = ""
+
+
 class ProcessSeen(Event, frozen=True, kw_only=True):
     """A process of the job appeared: a worker (with rank) or a compiler."""
 

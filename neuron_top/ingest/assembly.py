@@ -54,22 +54,29 @@ def node_feed(settings: Settings, paths: Sequence[str], node: str, sink: Callabl
     buffer = LogBuffer()
 
     def sources() -> Iterator[TelemetrySource]:
-        yield from _sources_of_machine(settings, buffer)
+        yield from _sources_of_machine(settings, buffer, finds_logs=False)
         yield from _sources_of_paths(settings, buffer, paths, None)
 
     return LiveFeed((), later=sources, buffer=buffer, sink=sink, history_seconds=settings.history_seconds, node=node)
 
 
-def _sources_of_machine(settings: Settings, buffer: LogBuffer, *, stays: bool = False) -> Iterator[TelemetrySource]:
+def _sources_of_machine(
+    settings: Settings, buffer: LogBuffer, *, stays: bool = False, finds_logs: bool = True
+) -> Iterator[TelemetrySource]:
     from neuron_top.ingest.discover import Discovery, GatedSource
 
-    jobs = Discovery(settings, buffer, stays=stays)
+    jobs = Discovery(settings, buffer, stays=stays, finds_logs=finds_logs)
     yield jobs
     from neuron_top.ingest.caches import caches_of_machine
     from neuron_top.telemetry.sources import telemetry_sources
 
     for source in (*telemetry_sources(settings), *caches_of_machine(settings)):
         yield GatedSource(source, jobs)
+    if finds_logs:
+        from neuron_top.ingest.followed_logs import LogFiles
+
+        jobs.wait_for_look()
+        yield GatedSource(LogFiles(jobs.logs, buffer), jobs)
 
 
 def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = None) -> LiveFeed:

@@ -2,7 +2,8 @@
 
 1. A recording of this user in progress (`neurontop run` holds a lock in its folder): it is followed, and what it
    records of the machine is not measured a second time.
-2. Processes that were given a place in a job (LOCAL_RANK, or cores in NEURON_RT_VISIBLE_CORES): shown as cores.
+2. Processes that were given a place in a job (LOCAL_RANK, or cores in NEURON_RT_VISIBLE_CORES): shown as cores, and the
+   files that they write their output to are read as logs.
 
 Neuron devices and compile caches have sources of their own. An empty screen says what was looked for, and where.
 """
@@ -10,19 +11,26 @@ Neuron devices and compile caches have sources of their own. An empty screen say
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from pathlib import Path
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
+from neuron_top.events import AnyEvent, JobFound, SourceAvailable, SourceUnavailable
 from neuron_top.ingest.follow import FollowedRun
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import recordings_in_progress, runs_folder
 from neuron_top.ingest.worker_finder import WorkerFinder
+from neuron_top.parsers.secrets import without_secrets
+from neuron_top.processes import proc
+from neuron_top.processes.output_files import output_files
 from neuron_top.settings import Settings
-from neuron_top.telemetry.source import Emit, TelemetrySource
-from neuron_top.telemetry.worker_placement import VISIBLE_CORES
+from neuron_top.telemetry.source import BacklogSource, Emit, TelemetrySource
+from neuron_top.telemetry.worker_placement import VISIBLE_CORES, is_launcher
 from neuron_top.telemetry.workers import WorkerSampler
+from neuron_top.units import counted
 
 LOOK_SECONDS = 1.0
+_FIRST_LOOK_SECONDS = 5.0
 
 
 class Discovery:
@@ -30,12 +38,21 @@ class Discovery:
 
     name = "jobs"
 
-    def __init__(self, settings: Settings, buffer: LogBuffer, *, stays: bool = False) -> None:
-        """`stays`: it follows only the first job, and none after that has ended: a person chooses another one."""
-        self._stays = stays
+    def __init__(self, settings: Settings, buffer: LogBuffer, *, stays: bool = False, finds_logs: bool = False) -> None:
+        """`stays`: it follows only the first job, and none after that has ended: a person chooses another one.
+
+        `finds_logs`: `logs` has those of the job that was found by its processes, and each such job is announced.
+        """
+        self._stays, self._finds_logs = stays, finds_logs
+        self._logs: list[Path] = []
+        self._job: int | None = None
+        """What started the job that was found last."""
+        self._pids: list[int] = []
+        """Its workers, as of the last look."""
         self._shown = ""
         self._settings, self._buffer = settings, buffer
         self._stopped = threading.Event()
+        self._looked = threading.Event()
         self._followed: FollowedRun | None = None
         self._interrupted: FollowedRun | None = None
         """What was followed last, if an error ended that: it goes on where it stopped."""
@@ -48,6 +65,14 @@ class Discovery:
         """Whether a recording is followed now, which reports on the machine itself."""
         return self._followed is not None
 
+    def logs(self) -> list[Path]:
+        """The files to which the workers of the job that was found write their output; none beside a recording."""
+        return [] if self.following else self._logs
+
+    def wait_for_look(self) -> None:
+        """Block until it has looked once, or is stopped: whoever wants only what is there now reads these logs, too."""
+        self._looked.wait(_FIRST_LOOK_SECONDS)
+
     def start(self, emit: Emit) -> None:
         """Look for a job and follow it, again and again, until stopped."""
         while not self._stopped.is_set():
@@ -56,14 +81,17 @@ class Discovery:
                 pass
             elif running:
                 self._shown = running[0]
+                self._looked.set()
                 self._follow(running[0], emit)
             else:
                 self._look_at_processes(emit)
+                self._looked.set()
             self._stopped.wait(LOOK_SECONDS)
 
     def stop(self) -> None:
         """End."""
         self._stopped.set()
+        self._looked.set()
         followed = self._followed
         if followed is not None:
             followed.stop()
@@ -84,8 +112,12 @@ class Discovery:
 
     def _look_at_processes(self, emit: Emit) -> None:
         pids = self._strangers.look()
+        if pids and self._finds_logs:
+            self._take(pids, emit)
+        self._pids = pids
         if pids:
-            words = f"{len(pids)} worker processes, found by their environment; their output is not recorded"
+            words = f"{counted(len(pids), 'worker process', 'worker processes')}, found by their environment"
+            words += "; their output is not recorded" if not self._logs else f"; they write to {self._logs[0]}"
             if self._strangers.jobs > 1:
                 words += f" (one of {self._strangers.jobs} jobs)"
             self._report(SourceAvailable(name=self.name, detail=words), emit)
@@ -93,6 +125,19 @@ class Discovery:
             self._report(SourceUnavailable(name=self.name, reason=looked_for(self._settings)), emit)
         for event in self._sampler.look():
             emit(event)
+
+    def _take(self, pids: list[int], emit: Emit) -> None:
+        """Announce the job of these workers if it is another one, and look for its logs whenever it has other workers.
+
+        A launcher may start its workers again; a shell that starts some again has started another job.
+        """
+        job = self._strangers.job
+        is_same = job is not None and job == self._job
+        if not is_same or not (self._pids or is_launcher(proc.command_of(job or 0) or "")):
+            emit(job_found(pids))
+        self._job = job
+        if pids != self._pids:
+            self._logs = output_files(pids)
 
     def _report(self, event: SourceAvailable | SourceUnavailable, emit: Emit) -> None:
         words = event.detail if isinstance(event, SourceAvailable) else event.reason
@@ -117,9 +162,20 @@ class GatedSource:
 
         self._source.start(pass_on)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the source still reads what was there before it."""
+        return isinstance(self._source, BacklogSource) and self._source.is_behind
+
     def stop(self) -> None:
         """End the source."""
         self._source.stop()
+
+
+def job_found(pids: Sequence[int]) -> JobFound:
+    """The job of these workers, by the command of the first one."""
+    command = without_secrets(proc.command_of(pids[0]) or "")
+    return JobFound(command=tuple(command.split()), directory=proc.directory_of(pids[0]) or "")
 
 
 def looked_for(settings: Settings) -> str:

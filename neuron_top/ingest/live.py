@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from neuron_top.events import AnyEvent, DevicesFound, RunStarted, SourceAvailable, SourceUnavailable
+from neuron_top.events import AnyEvent, DevicesFound, JobFound, RunStarted, SourceAvailable, SourceUnavailable
 from neuron_top.identity import node_name
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_file_map import LogFileMap
@@ -181,11 +181,17 @@ class LiveFeed:
 
     def _apply(self, event: AnyEvent) -> None:
         """Add an event to the run; under the lock."""
-        if isinstance(event, RunStarted) and self._run.job.run not in ("", event.run):
+        if isinstance(event, RunStarted | JobFound) and self._is_of_another_job(event):
             self._begin_anew()
         if isinstance(event, SourceAvailable | SourceUnavailable | DevicesFound):
             self._machine[getattr(event, "name", "devices")] = event
         self._run.apply(event)
+
+    def _is_of_another_job(self, event: RunStarted | JobFound) -> bool:
+        """Whether what is known belongs to another job than the one that this event begins."""
+        job = self._run.job
+        known = bool(job.run or job.command)
+        return known and (isinstance(event, JobFound) or job.run != event.run)
 
     def read(self, view: Callable[[Run, float], View]) -> View:
         """Return `view(run, now)`, called while no event is applied."""

@@ -37,8 +37,8 @@ class WorkerFinder:
         self._clock = clock
         self._known: dict[int, _Known] = {}
         self._found: list[int] = []
-        self._parent: int | None = None
-        """What started the job that was found."""
+        self.job: int | None = None
+        """What started the job that the last look found: a launcher, or a shell."""
         self.jobs = 0
         """How many jobs the last look found: workers that were started by one process are one job."""
 
@@ -58,9 +58,9 @@ class WorkerFinder:
             if stat.parent not in workers:
                 jobs.setdefault(stat.parent, []).append(stat)
         self.jobs = len(jobs)
-        if self._parent not in jobs:  # a job is shown until it ends, whatever begins meanwhile
-            self._parent = max(jobs, key=lambda parent: max(stat.started for stat in jobs[parent]), default=None)
-        self._found = [stat.pid for stat in jobs[self._parent]] if self._parent is not None else []
+        if self.job not in jobs:  # a job is shown until it ends, whatever begins meanwhile
+            self.job = max(jobs, key=lambda parent: max(stat.started for stat in jobs[parent]), default=None)
+        self._found = [stat.pid for stat in jobs[self.job]] if self.job is not None else []
         return self._found
 
     def _looked_at(self, pid: int, now: float) -> _Known:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -66,6 +67,14 @@ def command_of(pid: int) -> str | None:
     """The command line, blanks between the words; empty for a kernel thread or a zombie."""
     text = _read(pid, "cmdline")
     return None if text is None else text.rstrip(b"\0").replace(b"\0", b" ").decode(errors="replace")
+
+
+def directory_of(pid: int) -> str | None:
+    """The working folder of a process."""
+    try:
+        return str(Path(f"/proc/{pid}/cwd").readlink())
+    except OSError:
+        return None
 
 
 def unique_bytes(pid: int) -> int | None:

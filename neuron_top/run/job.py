@@ -11,6 +11,7 @@ import msgspec
 from neuron_top.events import (
     JobDiagnosed,
     JobFamily,
+    JobFound,
     LineMalformed,
     LineMarked,
     OutputGrew,
@@ -95,6 +96,12 @@ class JobTracker:
         """By `<node>/<pid>`; of those that have ended, the newest GONE_KEPT."""
         self._gone: deque[str] = deque()
         """Keys of the processes that have ended, in that order."""
+        self._workers: dict[str, None] = {}
+        """Keys of the workers that have not ended."""
+        self.workers_began: float | None = None
+        """When the first worker was started."""
+        self.workers_left: float | None = None
+        """When the last worker ended; None while one is there, or before the first."""
         self.sources: dict[str, SourceState] = {}
         self.printed = False
         """Whether one of its logs has had contents; an empty one tells nothing."""
@@ -119,13 +126,12 @@ class JobTracker:
                 self._combine_diagnoses()
             case RecordingCutOff():
                 self.finished, self.cut_off = event.time, True
+            case JobFound():
+                self.command, self.directory = event.command, event.directory
             case ProcessSeen():
                 self._process_seen(event)
             case ProcessExited():
-                process = self.processes.get(f"{event.node}/{event.pid}")
-                if process is not None:
-                    process.gone, process.exit_code = event.time, event.exit_code
-                    self._forget_long_gone(f"{event.node}/{event.pid}")
+                self._process_exited(event)
             case LineMalformed():
                 self.malformed += 1
                 self.malformed_families[event.family] = self.malformed_families.get(event.family, 0) + 1
@@ -221,6 +227,23 @@ class JobTracker:
             if value is not None:
                 setattr(process, name, value)
         self.world_size = event.world_size if event.world_size is not None else self.world_size
+        if process.role is ProcessRole.WORKER:
+            self._workers[key] = None
+            self.workers_left = None
+            began = process.started if process.started is not None else process.seen
+            if began is not None:
+                self.workers_began = min(began, self.workers_began or began)
+
+    def _process_exited(self, event: ProcessExited) -> None:
+        key = f"{event.node}/{event.pid}"
+        process = self.processes.get(key)
+        if process is None:
+            return
+        process.gone, process.exit_code = event.time, event.exit_code
+        self._forget_long_gone(key)
+        if key in self._workers:
+            del self._workers[key]
+            self.workers_left = event.time if not self._workers else None
 
     def _marked(self, event: LineMarked) -> None:
         if event.level.is_error:

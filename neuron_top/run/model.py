@@ -129,21 +129,25 @@ class Run:
 
     @property
     def started(self) -> float | None:
-        """When the command started; for a log that was only opened, its first time.
+        """When the command started, or the first worker of a job that nobody records; for a log that was only opened,
+        its first time.
 
         If a log was written before it was opened, arrivals tell nothing: lines with a clock date it; without any, it is
         None.
         """
-        if self.job.started is not None:
-            return self.job.started
+        if self.job.started is not None or self.job.workers_began is not None:
+            return self.job.started if self.job.started is not None else self.job.workers_began
         if self.silence.found is None:
             return self.first_time
         return self.first_clock if self.silence.began is not None else None
 
     def silent(self, now: float) -> float | None:
-        """Seconds since the last line of a job that is known from its logs alone; None while it may well go on."""
-        is_over = self._nothing_can_come
+        """Seconds since the last line of a job that is known from its logs alone, or since its workers ended where they
+        write no log; None while it may well go on."""
+        is_over = self._nothing_can_come(now)
         seconds = None if self._is_heard_of else self.silence.seconds(now, is_over=is_over)
+        if seconds is None and (left := self.workers_left(now)) is not None:
+            seconds = now - left
         is_patient = self.compiles.compiling and self.silence.followed is not None and not is_over
         return None if is_patient and seconds is not None and seconds < LONG_COMPILE_SECONDS else seconds
 
@@ -154,15 +158,20 @@ class Run:
             return True
         return not self.nodes.all_stopped and (self.job.started is not None or bool(self.job.alive))
 
-    @property
-    def _nothing_can_come(self) -> bool:
-        """Whether the pipe that is read has been closed, or the agents of all nodes have stopped."""
-        return self.silence.closed or self.nodes.all_stopped
+    def workers_left(self, now: float) -> float | None:
+        """When the last worker of a job that nobody records ended; None while it may start others."""
+        left = self.job.workers_left
+        is_long_ago = left is not None and now - left >= QUIET_SECONDS
+        return left if is_long_ago and self.job.started is None and not self.job.alive else None
+
+    def _nothing_can_come(self, now: float) -> bool:
+        """Whether the pipe that is read has been closed, the agents of all nodes have stopped, or the workers ended."""
+        return self.silence.closed or self.nodes.all_stopped or self.workers_left(now) is not None
 
     def quiet(self, now: float) -> bool:
         """Whether nothing comes from the logs now: they have ended, or pause."""
         since = self.silence.quiet_since
-        return self._nothing_can_come or (since is not None and now - since >= QUIET_SECONDS)
+        return self._nothing_can_come(now) or (since is not None and now - since >= QUIET_SECONDS)
 
     def failed(self, now: float) -> bool:
         """Whether a job that is known from its logs alone has ended in failure, as far as they show."""
@@ -171,14 +180,14 @@ class Run:
             return False
         if diagnosis.job_ended is JobEnd.FAILED and self.quiet(now):
             return True
-        return self._nothing_can_come or self.silent(now) is not None
+        return self._nothing_can_come(now) or self.silent(now) is not None
 
     def ended_well(self, now: float) -> bool:
         """Whether a job that is known from its logs alone reported that it ended well, and nothing more came."""
         diagnosis = self.job.diagnosis
         if diagnosis is None or diagnosis.failed or diagnosis.job_ended is not JobEnd.FINISHED or self._is_heard_of:
             return False
-        if self._nothing_can_come or self.silent(now) is not None:
+        if self._nothing_can_come(now) or self.silent(now) is not None:
             return True
         since = self.silence.quiet_since
         return since is not None and now - since >= ENDED_WELL_SECONDS and not self.compiles.compiling
@@ -235,8 +244,8 @@ class Run:
         """The time up to which open intervals count: now, or that of the last line if the log has ended or is old."""
         is_past = self.silent(now) is not None or self.failed(now) or self.ended_well(now)
         is_past = is_past or (self.silence.is_behind and not self._is_heard_of)
-        last = self.silence.last if is_past else None
-        return now if last is None else min(now, last)
+        lasts = (self.silence.last, self.workers_left(now)) if is_past else ()
+        return min(now, max((last for last in lasts if last is not None), default=now))
 
     def compiling_seconds(self, now: float) -> float | None:
         """Wall seconds in which some process compiled, also with PyTorch's own back ends, or waited for a compile. None

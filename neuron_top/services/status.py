@@ -18,6 +18,9 @@ from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
 
+_BUSY_SECONDS = 0.5
+"""Between two looks at workers: how busy they are is the difference."""
+
 
 def status(
     settings: Settings,
@@ -37,7 +40,9 @@ def status(
     view = None
     if name is None:
         running = runs.in_progress()
-        view = _overview(settings, runs.load_running(running)) if running is not None else _workers_here()
+        view = (
+            _overview(settings, runs.load_running(running)) if running is not None else _workers_here(settings, notify)
+        )
     if view is None and (name is not None or runs.count()):
         view = _overview(settings, runs.load(LAST if name is None else name))
     if view is None:
@@ -53,15 +58,24 @@ def _overview(settings: Settings, run: Run) -> Overview:
     return msgspec.structs.replace(view, diagnosis=diagnosis_of(run, settings))
 
 
-def _workers_here() -> Overview | None:
-    """The worker processes that run here without a recording."""
+def _workers_here(settings: Settings, notify: Callable[[str], None]) -> Overview | None:
+    """The worker processes that run here without a recording, and the logs that they write."""
+    from neuron_top.ingest.discover import job_found
     from neuron_top.ingest.worker_finder import WorkerFinder
+    from neuron_top.processes.output_files import output_files
     from neuron_top.telemetry.workers import WorkerSampler
 
     pids = WorkerFinder().look()
     if not pids:
         return None
-    run = Run()
-    for event in WorkerSampler(lambda: pids, placed_only=True).look():
-        run.apply(event)
-    return overview(run, time.time())
+    sampler = WorkerSampler(lambda: pids, placed_only=True, period=_BUSY_SECONDS)
+    events = [job_found(pids), *sampler.look()]
+    began = time.monotonic()
+    logs = [str(path) for path in output_files(pids)]
+    run = Run(settings.history_seconds)
+    if logs:
+        run = run_loader.read_logs(logs, settings.history_seconds, None, notify, diagnosed=True, grows=True)
+    time.sleep(max(0.0, began + _BUSY_SECONDS - time.monotonic()))
+    for event in [*events, *sampler.look()]:
+        run.apply(msgspec.structs.replace(event, seen=time.time()))
+    return _overview(settings, run)

@@ -67,6 +67,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """What it does, or did when it was last heard of."""
     until: float | None = None
     """Up to when things have gone on: now, or the end."""
+    workers_ended: bool = False
+    """The worker processes of a job that nobody records have ended."""
 
     @property
     def over(self) -> bool:
@@ -190,6 +192,7 @@ def header(run: Run, now: float) -> Header:
         silent=silent,
         phase=state if is_idle else run.phase,
         until=end,
+        workers_ended=run.workers_left(now) is not None,
     )
 
 

@@ -31,6 +31,7 @@ from neuron_top.views.progress import RunningGraph
 from neuron_top.views.states import end_text
 
 _START = "`neurontop run -- <command>` starts and records a job; `neurontop watch train.log` reads a log"
+_NO_LOG = "start it with `neurontop run -- …`: then its output and how it ends are recorded"
 _NO_END = "its log just stops; see its last lines and how the command ended (`sacct`, `dmesg`, the exit code)"
 _BUSY = 0.01
 """Utilization from which on a core is at work."""
@@ -307,8 +308,9 @@ def _failure(view: Overview) -> tuple[str, str]:
 def _cut_off(view: Overview) -> tuple[str, str]:
     head = view.header
     cause = headline(view.diagnosis, over=True)
-    was = " ".join(filter(None, (f"no end seen; it was {_STATES[head.phase]}", _after(head))))
-    next_step = _NO_END
+    seen = "its processes have ended, nothing states how" if head.workers_ended else "no end seen"
+    was = " ".join(filter(None, (f"{seen}; it was {_STATES[head.phase]}", _after(head))))
+    next_step = _NO_END if head.last_line is not None else _NO_LOG
     if view.diagnosis is not None and view.diagnosis.last_wait:
         next_step = view.diagnosis.last_wait.advice
     elif cause is not None and view.diagnosis is not None and view.diagnosis.is_wait:

@@ -10,7 +10,9 @@ OVERFLOWS: tuple[Recognizer, ...] = (
         "numbers overflow",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
-        words("loss scale|floatingpointerror|loss is nan|loss is inf|gradients are nan|terminateonnan: |inf/nan during"),
+        words(
+            "loss scale|floatingpointerror|loss is nan|loss is inf|gradients are nan|terminateonnan: |inf/nan during"
+        ),
         (
             r"(?i:loss scale (?:is )?(?:already )?(?:at minimum|reached)|minimum loss scale reached)"
             r"|\bFloatingPointError: |(?i:loss is (?:nan|inf)\w*,? (?:stopping|aborting|exiting|training))"

@@ -1,0 +1,161 @@
+"""A job that nobody records is found by its workers: its name, its logs, its end, and the next job after it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from neuron_top.events import JobFound, OutputGrew, ProcessExited, ProcessRole, ProcessSeen
+from neuron_top.ingest.assembly import machine_feed
+from neuron_top.ingest.live import LiveFeed
+from neuron_top.processes import proc
+from neuron_top.run.log_activity import QUIET_SECONDS
+from neuron_top.run.model import Run
+from neuron_top.run.state import JobState
+from neuron_top.services.status import status
+from neuron_top.settings import Settings
+from neuron_top.views.overview import Overview, overview
+from neuron_top.views.verdict import verdict
+
+FOLDER = "/var/tmp/neuron-compile-cache/neuronxcc-2.20.9961.0"
+HIT = f"2026-01-31 08:05:09.000123:  77  [INFO]: Using a cached neff at {FOLDER}/MODULE_{{}}+f7f529f3/model.neff"
+SCRIPT = """
+import sys
+print(sys.argv[1], flush=True)
+sys.stdin.readline()
+"""
+SECONDS = 60.0
+
+
+class Worker:
+    """A job of one worker, with its log."""
+
+    def __init__(self, folder: Path, graph: str) -> None:
+        script = folder / f"train_{graph}.py"
+        script.write_text(SCRIPT)
+        self.log = folder / f"{graph}.log"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, str(script), HIT.format(graph)],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "LOCAL_RANK": "0", "RANK": "0", "WORLD_SIZE": "1"},
+            )
+
+    def end(self) -> None:
+        """As a job ends."""
+        self.process.communicate(b"\n")
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The processes that are seen: other tests run jobs on this machine, too."""
+    seen: list[int] = []
+    monkeypatch.setattr(proc, "process_ids", lambda: [pid for pid in seen if proc.stat_of(pid)])
+    return seen
+
+
+@pytest.fixture
+def begin(tmp_path: Path, processes: list[int]) -> Iterator[Callable[[str], Worker]]:
+    """Begins a job that meets one graph."""
+    begun: list[Worker] = []
+
+    def worker(graph: str) -> Worker:
+        begun.append(Worker(tmp_path, graph))
+        processes.append(begun[-1].process.pid)
+        return begun[-1]
+
+    yield worker
+    for each in begun:
+        each.process.kill()
+        each.process.communicate()
+
+
+def until(feed: LiveFeed, wanted: Callable[[Overview], bool]) -> Overview:
+    deadline = time.monotonic() + SECONDS
+    while not wanted(view := feed.read(overview)):
+        assert time.monotonic() < deadline, view.header
+        time.sleep(0.05)
+    return view
+
+
+def test_of_a_job_that_writes_into_a_file_the_log_is_read_and_the_next_job_begins_anew(
+    tmp_path: Path, begin: Callable[[str], Worker]
+) -> None:
+    first = begin("11112222333344445555")
+    feed = machine_feed(Settings(state_dir=str(tmp_path / "state")))
+    feed.start(lambda: None)
+    try:
+        view = until(feed, lambda view: view.compile.total == 1)
+        assert view.header.name == "train_11112222333344445555.py"
+        assert (view.header.workers, view.header.state) == (1, JobState.RUNNING)
+        first.end()
+        until(feed, lambda view: view.header.workers == 0)
+        begin("66667777888899990000")
+        view = until(feed, lambda view: "6666" in view.header.name and view.compile.total > 0)
+        assert view.compile.total == 1, "the graph of the job before is not counted"
+    finally:
+        feed.stop()
+
+
+def test_the_status_of_such_a_job_has_its_log_and_how_busy_it_is(
+    tmp_path: Path, begin: Callable[[str], Worker]
+) -> None:
+    worker = begin("11112222333344445555")
+    deadline = time.monotonic() + SECONDS
+    while not worker.log.read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    view = status(Settings(state_dir=str(tmp_path / "state")))
+    assert (view.header.name, view.compile.total) == ("train_11112222333344445555.py", 1)
+    (core,) = view.cores
+    assert core.utilization is not None
+    assert not core.stale
+
+
+def found(run: Run) -> None:
+    run.apply(JobFound(command=("python", "-u", "train.py"), seen=1000.0))
+    for rank in range(2):
+        run.apply(ProcessSeen(pid=rank + 1, role=ProcessRole.WORKER, rank=rank, started=990.0, seen=1000.0))
+
+
+def test_a_job_whose_workers_have_all_ended_is_over_and_took_as_long_as_they_ran() -> None:
+    run = Run()
+    found(run)
+    run.apply(ProcessExited(pid=1, seen=1030.0))
+    assert run.state(1100.0) is JobState.RUNNING
+    run.apply(ProcessExited(pid=2, seen=1050.0))
+    assert run.state(1050.0 + QUIET_SECONDS - 1) is JobState.RUNNING, "a launcher may start others"
+    view = overview(run, 1100.0)
+    assert (view.header.state, view.header.elapsed, view.header.workers) == (JobState.CUT_OFF, 60.0, 0)
+    one = verdict(view)
+    assert "its processes have ended, nothing states how" in one.reason
+    assert "neurontop run" in one.next_step
+
+
+def test_workers_that_a_launcher_starts_again_go_on_with_the_job() -> None:
+    run = Run()
+    found(run)
+    for pid in (1, 2):
+        run.apply(ProcessExited(pid=pid, seen=1050.0))
+    run.apply(ProcessSeen(pid=3, role=ProcessRole.WORKER, rank=0, started=1080.0, seen=1081.0))
+    assert run.state(1100.0) is JobState.RUNNING
+    assert overview(run, 1100.0).header.elapsed == 110.0
+
+
+def test_where_they_wrote_a_log_its_last_lines_are_what_to_look_at() -> None:
+    run = Run()
+    found(run)
+    run.apply(OutputGrew(path="/tmp/train.log", end=99, lines=3, seen=1049.0, source="log:/tmp/train.log"))
+    for pid in (1, 2):
+        run.apply(ProcessExited(pid=pid, seen=1050.0))
+    one = verdict(overview(run, 1100.0))
+    assert "see its last lines" in one.next_step
+    assert overview(run, 1100.0).header.elapsed == 60.0
