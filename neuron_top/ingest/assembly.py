@@ -64,19 +64,19 @@ def _sources_of_machine(
     settings: Settings, buffer: LogBuffer, *, stays: bool = False, finds_logs: bool = True
 ) -> Iterator[TelemetrySource]:
     from neuron_top.ingest.discover import Discovery, GatedSource
+    from neuron_top.ingest.found_logs import FoundLogs
 
-    jobs = Discovery(settings, buffer, stays=stays, finds_logs=finds_logs)
+    logs = FoundLogs(buffer) if finds_logs else None
+    jobs = Discovery(settings, buffer, stays=stays, logs=logs)
     yield jobs
     from neuron_top.ingest.caches import caches_of_machine
     from neuron_top.telemetry.sources import telemetry_sources
 
     for source in (*telemetry_sources(settings), *caches_of_machine(settings)):
         yield GatedSource(source, jobs)
-    if finds_logs:
-        from neuron_top.ingest.followed_logs import LogFiles
-
+    if logs is not None:
         jobs.wait_for_look()
-        yield GatedSource(LogFiles(jobs.logs, buffer), jobs)
+        yield GatedSource(logs, jobs)
 
 
 def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = None) -> LiveFeed:

@@ -11,12 +11,14 @@ Neuron devices and compile caches have sources of their own. An empty screen say
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import AnyEvent, JobFound, SourceAvailable, SourceUnavailable
 from neuron_top.ingest.follow import FollowedRun
+from neuron_top.ingest.found_logs import FoundLogs
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import recordings_in_progress, runs_folder
 from neuron_top.ingest.worker_finder import WorkerFinder
@@ -38,13 +40,16 @@ class Discovery:
 
     name = "jobs"
 
-    def __init__(self, settings: Settings, buffer: LogBuffer, *, stays: bool = False, finds_logs: bool = False) -> None:
+    def __init__(
+        self, settings: Settings, buffer: LogBuffer, *, stays: bool = False, logs: FoundLogs | None = None
+    ) -> None:
         """`stays`: it follows only the first job, and none after that has ended: a person chooses another one.
 
-        `finds_logs`: `logs` has those of the job that was found by its processes, and each such job is announced.
+        `logs` reads those of the job that was found by its processes; then each such job is announced.
         """
-        self._stays, self._finds_logs = stays, finds_logs
-        self._logs: list[Path] = []
+        self._stays, self._logs = stays, logs
+        self._outputs: list[Path] = []
+        """What its workers write to."""
         self._job: int | None = None
         """What started the job that was found last."""
         self._pids: list[int] = []
@@ -64,10 +69,6 @@ class Discovery:
     def following(self) -> bool:
         """Whether a recording is followed now, which reports on the machine itself."""
         return self._followed is not None
-
-    def logs(self) -> list[Path]:
-        """The files to which the workers of the job that was found write their output; none beside a recording."""
-        return [] if self.following else self._logs
 
     def wait_for_look(self) -> None:
         """Block until it has looked once, or is stopped: whoever wants only what is there now reads these logs, too."""
@@ -98,6 +99,9 @@ class Discovery:
 
     def _follow(self, run: str, emit: Emit) -> None:
         self._report(SourceAvailable(name=self.name, detail=f"following the recording {run}"), emit)
+        if self._logs is not None:
+            self._logs.begin_anew(lambda: None, time.time())
+            self._job = None
         followed, self._interrupted = self._interrupted, None
         if followed is None or followed.run != run:
             followed = FollowedRun(self._settings, run, self._buffer)
@@ -112,12 +116,12 @@ class Discovery:
 
     def _look_at_processes(self, emit: Emit) -> None:
         pids = self._strangers.look()
-        if pids and self._finds_logs:
-            self._take(pids, emit)
+        if pids and self._logs is not None:
+            self._take(pids, self._logs, emit)
         self._pids = pids
         if pids:
             words = f"{counted(len(pids), 'worker process', 'worker processes')}, found by their environment"
-            words += "; their output is not recorded" if not self._logs else f"; they write to {self._logs[0]}"
+            words += f"; they write to {self._outputs[0]}" if self._outputs else "; their output is not recorded"
             if self._strangers.jobs > 1:
                 words += f" (one of {self._strangers.jobs} jobs)"
             self._report(SourceAvailable(name=self.name, detail=words), emit)
@@ -126,18 +130,19 @@ class Discovery:
         for event in self._sampler.look():
             emit(event)
 
-    def _take(self, pids: list[int], emit: Emit) -> None:
+    def _take(self, pids: list[int], logs: FoundLogs, emit: Emit) -> None:
         """Announce the job of these workers if it is another one, and look for its logs whenever it has other workers.
 
         A launcher may start its workers again; a shell that starts some again has started another job.
         """
-        job = self._strangers.job
-        is_same = job is not None and job == self._job
-        if not is_same or not (self._pids or is_launcher(proc.command_of(job or 0) or "")):
-            emit(job_found(pids))
+        job, is_same = self._strangers.job, self._strangers.job == self._job
+        launched = job is not None and is_launcher(proc.command_of(job) or "")
+        if not is_same or not (self._pids or launched):
+            logs.begin_anew(lambda: emit(job_found(pids)), _start_of([job] if job is not None and launched else pids))
         self._job = job
         if pids != self._pids:
-            self._logs = output_files(pids)
+            self._outputs = output_files(pids)
+            logs.read(self._outputs)
 
     def _report(self, event: SourceAvailable | SourceUnavailable, emit: Emit) -> None:
         words = event.detail if isinstance(event, SourceAvailable) else event.reason
@@ -170,6 +175,13 @@ class GatedSource:
     def stop(self) -> None:
         """End the source."""
         self._source.stop()
+
+
+def _start_of(pids: Sequence[int]) -> float:
+    """When the first of these processes was started, in seconds since the epoch."""
+    since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)  # finer than the time of the boot, which is in whole seconds
+    stats = filter(None, map(proc.stat_of, pids))
+    return time.time() - since_boot + min((stat.started for stat in stats), default=since_boot)
 
 
 def job_found(pids: Sequence[int]) -> JobFound:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from neuron_top.events import SourceAvailable, SourceUnavailable
@@ -34,8 +34,17 @@ class LogFiles:
 
     name = "logs"
 
-    def __init__(self, paths: Callable[[], Iterable[Path]], buffer: LogBuffer, *, from_end: bool = False) -> None:
+    def __init__(
+        self,
+        paths: Callable[[], Iterable[Path]],
+        buffer: LogBuffer,
+        *,
+        from_end: bool = False,
+        read_before: Mapping[str, int] | None = None,
+    ) -> None:
+        """`read_before`: by path, how far a log was read before; it is read from there."""
         self._paths, self._buffer, self._from_end = paths, buffer, from_end
+        self._read_before = read_before or {}
         self._tails: dict[str, FileTail] = {}
         self._ingestors: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
@@ -88,14 +97,16 @@ class LogFiles:
             if key in self._whole or (key not in self._tails and self._takes_whole(key)):
                 continue
             if key not in self._tails:
-                self._tails[key] = FileTail(path, from_end=self._from_end)
+                self._tails[key] = tail = FileTail(path, from_end=self._from_end)
+                tail.begin_at(self._read_before.get(key, tail.position))
+                is_old = tail.position == 0
                 self._ingestors[key] = LogIngestor(
                     key,
                     self._buffer,
                     written=last_change(path),
-                    last_clock=None if self._from_end else last_clock(path),
+                    last_clock=last_clock(path) if is_old else None,
                 )
-                if not self._from_end and size_of(path) > 0:
+                if is_old and size_of(path) > 0:
                     emit_all(self._ingestors[key].found(), emit)
                 self._wakeup.watch(path)
             text = self._missing(self._tails[key])

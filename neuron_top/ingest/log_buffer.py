@@ -91,6 +91,12 @@ class LogBuffer:
             log.end, log.since = 0, next(self._order)
             log.facts.clear()
 
+    def forget(self, sources: Iterable[str]) -> None:
+        """Drop the lines of these logs."""
+        with self._lock:
+            for source in sources:
+                self._logs.pop(source, None)
+
     def last_line(self, source: str) -> tuple[int, bytes] | None:
         """Offset and text (at most LONGEST_LINE bytes of it) of the last whole line; None before the first one."""
         with self._lock:

@@ -62,8 +62,13 @@ class FileTail:
 
     def begin_near_end(self, length: int) -> None:
         """Skip the present content except its last `length` bytes. Has no effect on a pipe."""
+        if self._descriptor is not None:
+            self.begin_at(os.fstat(self._descriptor).st_size - length)
+
+    def begin_at(self, offset: int) -> None:
+        """Skip the content before `offset`, or all if there is less. Has no effect on a pipe."""
         if self._descriptor is not None and not self._streams:
-            self._position = max(0, os.fstat(self._descriptor).st_size - length)
+            self._position = max(0, min(offset, os.fstat(self._descriptor).st_size))
             start = max(0, self._position - _FINGERPRINT_BYTES)
             self._fingerprint = os.pread(self._descriptor, self._position - start, start)
 

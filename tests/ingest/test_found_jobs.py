@@ -14,6 +14,7 @@ import pytest
 from neuron_top.events import JobFound, OutputGrew, ProcessExited, ProcessRole, ProcessSeen
 from neuron_top.ingest.assembly import machine_feed
 from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.log_ingestor import QUIET_SECONDS as QUIET_LOG_SECONDS
 from neuron_top.processes import proc
 from neuron_top.run.log_activity import QUIET_SECONDS
 from neuron_top.run.model import Run
@@ -25,6 +26,11 @@ from neuron_top.views.verdict import verdict
 
 FOLDER = "/var/tmp/neuron-compile-cache/neuronxcc-2.20.9961.0"
 HIT = f"2026-01-31 08:05:09.000123:  77  [INFO]: Using a cached neff at {FOLDER}/MODULE_{{}}+f7f529f3/model.neff"
+FAILURE = """\
+Traceback (most recent call last):
+  File "/srv/tea/train.py", line 6, in <module>
+    steep(pot)
+ValueError: no leaves in the pot"""
 SCRIPT = """
 import sys
 print(sys.argv[1], flush=True)
@@ -36,16 +42,16 @@ SECONDS = 60.0
 class Worker:
     """A job of one worker, with its log."""
 
-    def __init__(self, folder: Path, graph: str) -> None:
-        script = folder / f"train_{graph}.py"
+    def __init__(self, log: Path, graph: str, failure: str = "") -> None:
+        script = log.with_name(f"train_{graph}.py")
         script.write_text(SCRIPT)
-        self.log = folder / f"{graph}.log"
-        with open(self.log, "wb") as log:
+        self.log = log
+        with open(log, "ab") as opened:
             self.process = subprocess.Popen(
-                [sys.executable, str(script), HIT.format(graph)],
+                [sys.executable, str(script), "\n".join(filter(None, (HIT.format(graph), failure)))],
                 stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
+                stdout=opened,
+                stderr=opened,
                 env={**os.environ, "LOCAL_RANK": "0", "RANK": "0", "WORLD_SIZE": "1"},
             )
 
@@ -63,12 +69,12 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def begin(tmp_path: Path, processes: list[int]) -> Iterator[Callable[[str], Worker]]:
+def begin(processes: list[int]) -> Iterator[Callable[..., Worker]]:
     """Begins a job that meets one graph."""
     begun: list[Worker] = []
 
-    def worker(graph: str) -> Worker:
-        begun.append(Worker(tmp_path, graph))
+    def worker(log: Path, graph: str, failure: str = "") -> Worker:
+        begun.append(Worker(log, graph, failure))
         processes.append(begun[-1].process.pid)
         return begun[-1]
 
@@ -86,29 +92,33 @@ def until(feed: LiveFeed, wanted: Callable[[Overview], bool]) -> Overview:
     return view
 
 
+@pytest.mark.parametrize("second_log", ["second.log", "first.log"], ids=["a log of its own", "the same log"])
 def test_of_a_job_that_writes_into_a_file_the_log_is_read_and_the_next_job_begins_anew(
-    tmp_path: Path, begin: Callable[[str], Worker]
+    tmp_path: Path, begin: Callable[..., Worker], second_log: str
 ) -> None:
-    first = begin("11112222333344445555")
+    first = begin(tmp_path / "first.log", "11112222333344445555", FAILURE)
     feed = machine_feed(Settings(state_dir=str(tmp_path / "state")))
     feed.start(lambda: None)
     try:
         view = until(feed, lambda view: view.compile.total == 1)
         assert view.header.name == "train_11112222333344445555.py"
         assert (view.header.workers, view.header.state) == (1, JobState.RUNNING)
+        until(feed, lambda view: view.diagnosis is not None and view.diagnosis.failed)
         first.end()
         until(feed, lambda view: view.header.workers == 0)
-        begin("66667777888899990000")
+        begin(tmp_path / second_log, "66667777888899990000")
         view = until(feed, lambda view: "6666" in view.header.name and view.compile.total > 0)
+        time.sleep(2 * QUIET_LOG_SECONDS)  # what a log's reader held back would come now
+        view = feed.read(overview)
         assert view.compile.total == 1, "the graph of the job before is not counted"
+        assert view.diagnosis is None or not view.diagnosis.failed
+        assert all("6666" in line.text for line in feed.log_tail(10))
     finally:
         feed.stop()
 
 
-def test_the_status_of_such_a_job_has_its_log_and_how_busy_it_is(
-    tmp_path: Path, begin: Callable[[str], Worker]
-) -> None:
-    worker = begin("11112222333344445555")
+def test_the_status_of_such_a_job_has_its_log_and_how_busy_it_is(tmp_path: Path, begin: Callable[..., Worker]) -> None:
+    worker = begin(tmp_path / "train.log", "11112222333344445555")
     deadline = time.monotonic() + SECONDS
     while not worker.log.read_bytes():
         assert time.monotonic() < deadline
