@@ -252,7 +252,8 @@ def _age(view: Overview, clock: float) -> float | None:
     heard = [at for at in (head.last_line, head.last_event) if at is not None]
     last = max(heard, default=None)
     if state_of(head) in ENDED:
-        last = head.finished if head.finished is not None else head.last_line if head.last_line is not None else last
+        end = head.until if head.workers_ended else head.finished
+        last = next((at for at in (end, head.last_line) if at is not None), last)
     return max(0.0, clock - last) if last is not None else None
 
 

@@ -163,9 +163,10 @@ def test_workers_that_a_launcher_starts_again_go_on_with_the_job() -> None:
 def test_where_they_wrote_a_log_its_last_lines_are_what_to_look_at() -> None:
     run = Run()
     found(run)
-    run.apply(OutputGrew(path="/tmp/train.log", end=99, lines=3, seen=1049.0, source="log:/tmp/train.log"))
+    run.apply(OutputGrew(path="/tmp/train.log", end=99, lines=3, seen=1040.0, source="log:/tmp/train.log"))
     for pid in (1, 2):
         run.apply(ProcessExited(pid=pid, seen=1050.0))
     one = verdict(overview(run, 1100.0))
     assert "see its last lines" in one.next_step
+    assert one.age == 50.0, "since the workers ended, though the log was silent before"
     assert overview(run, 1100.0).header.elapsed == 60.0
