@@ -98,7 +98,8 @@ class LogFiles:
                 continue
             if key not in self._tails:
                 self._tails[key] = tail = FileTail(path, from_end=self._from_end)
-                tail.begin_at(self._read_before.get(key, tail.position))
+                if 0 < self._read_before.get(key, 0) <= size_of(path):  # else somebody has emptied it
+                    tail.begin_at(self._read_before[key])
                 is_old = tail.position == 0
                 self._ingestors[key] = LogIngestor(
                     key,

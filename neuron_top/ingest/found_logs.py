@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from neuron_top.events import AnyEvent, OutputGrew
@@ -93,6 +93,6 @@ class FoundLogs:
             emit(event)
 
 
-def _size_at(sizes: Iterable[tuple[float, int]], moment: float) -> int:
-    """The size of a log at a moment, as far as is known."""
-    return max((size for at, size in sizes if at <= moment), default=0)
+def _size_at(sizes: Sizes, moment: float) -> int:
+    """The last size of a log that was known at a moment."""
+    return next((size for at, size in reversed(sizes) if at <= moment), 0)

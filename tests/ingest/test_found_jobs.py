@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -42,11 +43,11 @@ SECONDS = 60.0
 class Worker:
     """A job of one worker, with its log."""
 
-    def __init__(self, log: Path, graph: str, failure: str = "") -> None:
+    def __init__(self, log: Path, graph: str, failure: str = "", mode: Literal["ab", "wb"] = "ab") -> None:
         script = log.with_name(f"train_{graph}.py")
         script.write_text(SCRIPT)
         self.log = log
-        with open(log, "ab") as opened:
+        with open(log, mode) as opened:
             self.process = subprocess.Popen(
                 [sys.executable, str(script), "\n".join(filter(None, (HIT.format(graph), failure)))],
                 stdin=subprocess.PIPE,
@@ -73,8 +74,8 @@ def begin(processes: list[int]) -> Iterator[Callable[..., Worker]]:
     """Begins a job that meets one graph."""
     begun: list[Worker] = []
 
-    def worker(log: Path, graph: str, failure: str = "") -> Worker:
-        begun.append(Worker(log, graph, failure))
+    def worker(log: Path, graph: str, failure: str = "", mode: Literal["ab", "wb"] = "ab") -> Worker:
+        begun.append(Worker(log, graph, failure, mode))
         processes.append(begun[-1].process.pid)
         return begun[-1]
 
@@ -92,9 +93,13 @@ def until(feed: LiveFeed, wanted: Callable[[Overview], bool]) -> Overview:
     return view
 
 
-@pytest.mark.parametrize("second_log", ["second.log", "first.log"], ids=["a log of its own", "the same log"])
+@pytest.mark.parametrize(
+    ("second_log", "mode"),
+    [("second.log", "ab"), ("first.log", "ab"), ("first.log", "wb")],
+    ids=["a log of its own", "the same log", "the same log, emptied"],
+)
 def test_of_a_job_that_writes_into_a_file_the_log_is_read_and_the_next_job_begins_anew(
-    tmp_path: Path, begin: Callable[..., Worker], second_log: str
+    tmp_path: Path, begin: Callable[..., Worker], second_log: str, mode: str
 ) -> None:
     first = begin(tmp_path / "first.log", "11112222333344445555", FAILURE)
     feed = machine_feed(Settings(state_dir=str(tmp_path / "state")))
@@ -106,7 +111,7 @@ def test_of_a_job_that_writes_into_a_file_the_log_is_read_and_the_next_job_begin
         until(feed, lambda view: view.diagnosis is not None and view.diagnosis.failed)
         first.end()
         until(feed, lambda view: view.header.workers == 0)
-        begin(tmp_path / second_log, "66667777888899990000")
+        begin(tmp_path / second_log, "66667777888899990000", mode=mode)
         view = until(feed, lambda view: "6666" in view.header.name and view.compile.total > 0)
         time.sleep(2 * QUIET_LOG_SECONDS)  # what a log's reader held back would come now
         view = feed.read(overview)
