@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.dashboard import feed_registry
-from neuron_top.dashboard.documents import report_of
+from neuron_top.dashboard.documents import comparison_of_many, report_of
 from neuron_top.dashboard.feed_registry import (
     CHART_REST,
     LIVE,
@@ -26,12 +26,14 @@ from neuron_top.dashboard.pages import runs
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.events import RunStarted
 from neuron_top.ingest.recordings import store_path
+from neuron_top.report import multi_compare
 from neuron_top.run.model import Run
 from neuron_top.services.dropped_logs import DROPPED
 from neuron_top.services.jobs import PREFIX
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.sqlite import SqliteStore
+from neuron_top.views.overlay import MOST_RUNS
 from neuron_top.views.overview import overview
 from tests.dashboard.served import serving
 from tests.tui.feeds import StillFeed
@@ -174,6 +176,15 @@ def test_no_more_recordings_are_open_than_there_is_memory_for(many: tuple[FeedRe
     assert threads_of_replays() == MOST_RECORDINGS
     assert feeds.feed(runs[-1]) is opened[-1]
     assert feeds.feed(runs[0]) is not opened[0]
+
+
+def test_a_comparison_says_that_it_leaves_runs_out(many: tuple[FeedRegistry, list[str]]) -> None:
+    feeds, runs = many
+    whole, part = comparison_of_many(feeds, runs[:MOST_RUNS]), comparison_of_many(feeds, runs[: MOST_RUNS + 2])
+    assert len(whole.rows) == len(part.rows) == MOST_RUNS
+    assert part.answer[1:] == whole.answer
+    assert part.answer[0].startswith("Only the first 8 of the 10 runs are compared here")
+    assert part.answer[0] in multi_compare.html(part)
 
 
 def threads_of_replays() -> int:

@@ -197,7 +197,10 @@ class RunsScreen(TableScreen):
         if row.id in self.marked:
             self.marked.remove(row.id)
         else:
-            self.marked = [*self.marked, row.id][-MOST_RUNS:]
+            if len(self.marked) == MOST_RUNS:
+                oldest = self.marked.pop(0)
+                self.notice(f"{MOST_RUNS} can be marked: the mark of {oldest}, the oldest, is gone")
+            self.marked.append(row.id)
         self.table.redraw()
 
     def _chosen(self) -> list[str]:
