@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from textual.pilot import Pilot
 
 from neuron_top.events.diagnosis import CauseClass
@@ -82,6 +83,20 @@ async def test_marked_recordings_are_laid_over_each_other_and_compared() -> None
         assert all(name in text(app) for name in ids)
         await pilot.press("escape", "c")
         await until(pilot, lambda: "compared with the first" in text(app) and ids[2] in text(app))
+
+
+@pytest.mark.parametrize("key", ["d", "asterisk", "r", "n", "T"])
+async def test_in_the_demo_its_recording_is_not_changed_and_no_key_offers_it(key: str) -> None:
+    app = TopApp(feeds.full(), Settings(), first="runs", services=feeds.StillServices(feeds.recordings()), is_demo=True)
+    async with app.run_test(size=(160, 60)) as pilot:
+        screen = await opened(app, pilot)
+        keys = screen.query_one(KeyBar).draw(160, 1)[0].text
+        assert "compare" in keys
+        assert not any(word in keys for word in ("delete", "name"))
+        await pilot.press(key)
+        assert app.screen is screen
+        assert screen.prompt is None
+        assert "nothing about it can be changed" in screen.query_one(KeyBar).draw(160, 1)[0].text
 
 
 async def test_a_ninth_mark_says_which_mark_it_takes_off() -> None:
