@@ -261,7 +261,9 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         others = others_of(asked.state)
         names = list(dict.fromkeys([asked.run, *map(_id, others)])) if others else []
         laid = await asyncio.to_thread(laid_over.read, names) if names else []
-        one, view = feeds.cached_view(asked.run, summary), feeds.cached_view(asked.run, overview)
+        one, view = await asyncio.to_thread(
+            lambda: (feeds.cached_view(asked.run, summary), feeds.cached_view(asked.run, overview))
+        )
         played = feeds.is_replay and asked.run == LIVE
         try:
             recordings, unreadable = await asyncio.to_thread(feeds.listed_recordings), ""
