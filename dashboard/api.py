@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -25,7 +25,7 @@ from neuron_top import __version__
 from neuron_top.dashboard import documents, entry_rows
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.endpoint import Endpoint, counted_parameter, status_of
-from neuron_top.dashboard.exports import as_csv, as_parquet
+from neuron_top.dashboard.exports import COLUMNS, CORE_COLUMNS, as_csv, as_parquet
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.fleet_api import fleet_endpoints
@@ -95,10 +95,10 @@ PARAMETERS = {
     "metric": f"one of {', '.join(metric.name for metric in METRICS)}",
     "nodes": "names of nodes with commas between them; without it: the slow ones",
 }
-_EXPORTS: dict[str, tuple[Callable[[list[dict[str, Any]]], bytes], str]] = {
+_EXPORTS: dict[str, tuple[Callable[[list[dict[str, Any]], Sequence[str]], bytes], str]] = {
     "csv": (as_csv, "text/csv; charset=utf-8"),
     "parquet": (as_parquet, "application/vnd.apache.parquet"),
-    "json": (msgspec.json.encode, "application/json"),
+    "json": (lambda rows, _columns: msgspec.json.encode(rows), "application/json"),
 }
 """By the ending of the address: how rows are written, and the media type. `pandas.read_json` takes the last one."""
 OLD_PATHS = {"answers": "lookups"}
@@ -260,7 +260,7 @@ def _exported(
 
     async def serve(request: Request) -> Response:
         try:
-            data = await asyncio.to_thread(lambda: write(make(_run(request))))
+            data = await asyncio.to_thread(lambda: write(make(_run(request)), COLUMNS[name]))
         except NeuronTopError as problem:
             return _problem(status_of(problem), str(problem))
         headers = {"content-disposition": f'attachment; filename="neurontop-{name}.{kind}"'}
@@ -274,7 +274,7 @@ def _tables(feeds: FeedRegistry, caches: DashboardCaches) -> dict[str, Callable[
     return {
         "graphs": lambda run: [compile_page.row(one) for one in feeds.cached_view(run, graph_table).rows],
         "cores": lambda run: [
-            {key: value for key, value in msgspec.to_builtins(row).items() if key not in ("trend", "kinds", "models")}
+            {key: value for key, value in msgspec.to_builtins(row).items() if key in CORE_COLUMNS}
             for row in feeds.cached_view(run, overview).cores
         ],
         "runs": lambda _run: [runs.row(recording) for recording in feeds.listed_recordings()],

@@ -1,7 +1,7 @@
 """Reports and comparisons as HTML documents, the same that the command line writes.
 
     GET /report?run=…            a run's report; without `run`: of the live run
-    GET /comparison?a=…&b=…      two recordings side by side; with further `b=…` all of them against the first
+    GET /comparison?a=…&b=…      two recordings side by side; with further `b=…` up to eight against the first
 
 A recording is named by its id only: names of files, which the command line accepts, are refused here.
 """
@@ -45,8 +45,8 @@ def comparison_of(feeds: FeedRegistry, a: str, b: str) -> Comparison:
 
 
 def comparison_of_many(feeds: FeedRegistry, runs: Sequence[str]) -> MultiComparison:
-    """Several runs against the first. Raises NothingToShow."""
-    return multi_compare([report_of(feeds, run) for run in runs])
+    """Several runs, MOST_RUNS at most, against the first. Raises NothingToShow."""
+    return multi_compare([report_of(feeds, run) for run in runs[:MOST_RUNS]], len(runs))
 
 
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
@@ -60,7 +60,7 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
         a, others = request.query_params.get("a", LIVE), request.query_params.getlist("b") or [LIVE]
         if len(others) == 1:
             return await _document(lambda: html(comparison_of(feeds, a, others[0])))
-        return await _document(lambda: html(comparison_of_many(feeds, [a, *others[: MOST_RUNS - 1]])))
+        return await _document(lambda: html(comparison_of_many(feeds, [a, *others])))
 
     server.add_route(f"{prefix}report", report, methods=["GET"])
     server.add_route(f"{prefix}comparison", compared, methods=["GET"])

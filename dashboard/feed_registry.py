@@ -36,7 +36,12 @@ View = TypeVar("View")
 LIVE = ""
 """The name of the live run; every other name is a recording's id."""
 OPEN_RECORDINGS = 6
-"""Recordings open at once; the least recently used one is closed."""
+"""Recordings that stay open although no browser shows them, so that going back to one is quick."""
+SHOWN_SECONDS = 60.0
+"""A recording that was requested this recently is in a browser, which polls it: closed, it would be read again from its
+beginning at the next poll."""
+MOST_RECORDINGS = 32
+"""Recordings open at once, whoever shows them. A job of two cores takes a megabyte, one of 128 cores some twenty."""
 FRESH_SECONDS = 0.9
 """A view is cached no longer than this, because elapsed times grow without an event."""
 RESTS = 8.0
@@ -81,6 +86,13 @@ MACHINE = "live: this machine, now"
 """Name of the live run if nothing was named."""
 
 
+class _OpenFeed:
+    """The feed of a recording, and when it was last requested."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed, self.used = feed, time.monotonic()
+
+
 class FeedRegistry:
     """Feeds by name. `read` may be called from any thread; `opened` and `wait_for_change` belong to the server's loop,
     in which a run is read only after `opened`.
@@ -95,7 +107,8 @@ class FeedRegistry:
         self._histories: dict[str, tuple[float, AlertHistory]] = {}
         self.is_replay = getattr(live, "clock", None) is not None
         """Whether what is shown as the live run is a recording that is played: the demo."""
-        self._open: OrderedDict[str, Feed] = OrderedDict()
+        self._open: OrderedDict[str, _OpenFeed] = OrderedDict()
+        """The least recently used one first."""
         self._opening: dict[str, asyncio.Future[None]] = {}
         self._readable: set[str] = set()
         """Runs whose feeds have read all that was there when they were opened."""
@@ -121,7 +134,7 @@ class FeedRegistry:
 
     def stop(self) -> None:
         """Stop every feed."""
-        for feed in (self._live, *self._open.values()):
+        for feed in (self._live, *(kept.feed for kept in list(self._open.values()))):
             feed.stop()
         self.dropped.stop()
         self._openers.shutdown(wait=False, cancel_futures=True)
@@ -135,7 +148,12 @@ class FeedRegistry:
         if is_dropped(run):
             self.feed(run)  # refuses other browsers; such a feed never waits
             return
+        with self._lock:
+            has_surplus = self._has_surplus()
+        if has_surplus:
+            asyncio.get_running_loop().run_in_executor(self._openers, self._close_surplus)
         if run in self._readable:
+            self._open_feed(run)
             return
         opening = self._opening.get(run)
         if opening is None:
@@ -209,10 +227,12 @@ class FeedRegistry:
 
     def _open_feed(self, run: str) -> Feed | None:
         with self._lock:
-            feed = self._open.get(run)
-            if feed is not None:
-                self._open.move_to_end(run)
-            return feed
+            kept = self._open.get(run)
+            if kept is None:
+                return None
+            kept.used = time.monotonic()
+            self._open.move_to_end(run)
+            return kept.feed
 
     def _start_feed(self, run: str) -> Feed:
         """Open a feed, unless another thread has done so meanwhile. What is open can be read in the meantime."""
@@ -223,13 +243,28 @@ class FeedRegistry:
             feed = job_feed_of(self._live, run) if run.startswith(PREFIX) else self._runs.open(run)
             feed.start(lambda: self._changed(run))
             with self._lock:
-                self._open[run] = feed
-                closed = [self._open.popitem(last=False) for _ in range(len(self._open) - OPEN_RECORDINGS)]
-                self._readable.difference_update(name for name, _old in closed)
-        for name, old in closed:
-            old.stop()
-            self._forget(name)
+                self._open[run] = _OpenFeed(feed)
+        self._close_surplus()
         return feed
+
+    def _has_surplus(self) -> bool:
+        """Whether more recordings are open than browsers show and than stay open anyway. Call it with the lock."""
+        if len(self._open) <= OPEN_RECORDINGS:
+            return False
+        oldest = next(iter(self._open.values()))
+        return len(self._open) > MOST_RECORDINGS or time.monotonic() - oldest.used > SHOWN_SECONDS
+
+    def _close_surplus(self) -> None:
+        """Close the least recently used recordings that are too many. Waits for their threads."""
+        closed = []
+        with self._lock:
+            while self._has_surplus():
+                name, kept = self._open.popitem(last=False)
+                self._readable.discard(name)
+                closed.append((name, kept.feed))
+        for name, feed in closed:
+            feed.stop()
+            self._forget(name)
 
     def dropped_here(self) -> list[tuple[str, str]]:
         """(id, name) of each log that the requesting browser has dropped."""

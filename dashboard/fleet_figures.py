@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import ceil, sqrt
 from typing import Any
 
@@ -21,6 +22,7 @@ MOST_ACROSS = 50
 MOST_NAMED = 16
 """Up to this many cells are wide enough for the names of their nodes."""
 GIB = 1024**3
+_SELECTED = "✓"
 _SIGNS = {CellMark.SILENT: "✗", CellMark.SLOW: "▲"}
 _CORES_ACROSS = 32
 PHASE_ROWS = 30
@@ -32,8 +34,9 @@ _PATTERNS: dict[str, str] = {
 """A second sign of a phase, beside its color."""
 
 
-def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
-    """A cell per node by name, colored by its worst core, and a gray one for a node that reports no value.
+def nodes_figure(cells: FleetCells, colors: ChartColors, selected: Collection[str] = ()) -> PageChart:
+    """A cell per node by name, colored by its worst core, and a gray one for a node that reports no value; those of
+    selected nodes have a frame and a sign.
 
     Names lie in what stays, values in what moves.
     """
@@ -48,7 +51,7 @@ def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
     trace = {
         "type": "heatmap",
         "z": [[_short(cell.worst) for cell in row] for row in rows],
-        "text": [[_cell_text(cell, named=named) for cell in row] for row in rows],
+        "text": [[_cell_text(cell, selected, named=named) for cell in row] for row in rows],
         "texttemplate": "%{text}",
         "customdata": [[plain(cell.node) for cell in row] for row in rows],
         "zmin": 0,
@@ -62,7 +65,7 @@ def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
     }
     unknown = trace | {  # plotly draws no text for a cell without a value
         "z": [[1 if cell.worst is None else None for cell in row] for row in rows],
-        "text": [[_unknown_text(cell, named=named) for cell in row] for row in rows],
+        "text": [[_unknown_text(cell, selected, named=named) for cell in row] for row in rows],
         "colorscale": [[0, colors.line], [1, colors.line]],
         "hovertemplate": f"{words}<br>{cells.metric.title}: not known<extra></extra>",
         "showscale": False,
@@ -71,8 +74,27 @@ def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
     whole = layout(
         colors, 30 + side * len(rows), xaxis=bare, yaxis={**bare, "autorange": "reversed"}, margin={"t": 8, "b": 8}
     )
+    if frames := [
+        _frame(column, number, colors)
+        for number, row in enumerate(rows)
+        for column, cell in enumerate(row)
+        if cell.node in selected
+    ]:
+        whole["shapes"] = frames
     moving = tuple(("data", number, part) for number in (0, 1) for part in ("z", "text"))
     return PageChart({"data": [trace, unknown], "layout": whole}, moving)
+
+
+def _frame(column: int, row: int, colors: ChartColors) -> Figure:
+    """A frame around a cell."""
+    return {
+        "type": "rect",
+        "x0": column - 0.5,
+        "x1": column + 0.5,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "line": {"color": colors.text, "width": 2},
+    }
 
 
 def _scale(colors: ChartColors, low: float, high: float, least: str, most: str) -> Figure:
@@ -90,15 +112,14 @@ def _scale(colors: ChartColors, low: float, high: float, least: str, most: str) 
     }
 
 
-def _unknown_text(cell: FleetCell, *, named: bool) -> str:
-    if cell.worst is not None:
-        return ""
-    return _cell_text(cell, named=named) if cell.mark else f"? {plain(cell.node)}" if named else "?"
+def _unknown_text(cell: FleetCell, selected: Collection[str], *, named: bool) -> str:
+    return _cell_text(cell, selected, named=named, without="?") if cell.worst is None else ""
 
 
-def _cell_text(cell: FleetCell, *, named: bool) -> str:
-    sign = _SIGNS.get(cell.mark, "")
-    return f"{sign} {plain(cell.node)}".lstrip() if named else sign
+def _cell_text(cell: FleetCell, selected: Collection[str], *, named: bool, without: str = "") -> str:
+    """The signs of a cell, `without` one of its own that, and its node's name."""
+    signs = (_SELECTED if cell.node in selected else "") + _SIGNS.get(cell.mark, without)
+    return f"{signs} {plain(cell.node)}".lstrip() if named else signs
 
 
 def _short(value: float | None) -> int | None:

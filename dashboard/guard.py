@@ -312,16 +312,17 @@ class Guard:
         await _respond(send, refused.status, json.dumps({"error": refused.text}), "application/json", extra)
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
-        cacheable = "/assets/" in scope["path"] or "/_dash-component-suites/" in scope["path"]
+        path: str = scope["path"]  # as it came: a proxy in front may have removed our prefix
+        is_file = f"/{path.removeprefix(self._prefix).lstrip('/')}".startswith(_FILES)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = [pair for pair in message.get("headers", ()) if pair[0].lower() not in _OURS]
                 own += self._headers
-                if not cacheable:
+                status = message["status"]
+                if not is_file or status >= 400:
                     own = [pair for pair in own if pair[0].lower() != b"cache-control"]
                     own.append((b"cache-control", b"no-store"))
-                status = message["status"]
                 if status == 500:
                     status = next((better for part, better in _DASH_RAISES.items() if part in scope["path"]), 500)
                 message = {**message, "status": status, "headers": own}
@@ -344,6 +345,9 @@ def _headers(policy: str) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in pairs.items()]
 
 
+_FILES = ("/assets/", "/_dash-component-suites/")
+"""Files of the program, which browsers may keep: pages name them with the time or the version of each. Everything else
+is data."""
 _NEEDS_ACT = "this needs the act token"
 _OURS = frozenset(name for name, _ in _headers("")) | {b"server"}
 

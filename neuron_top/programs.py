@@ -16,7 +16,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 MOST_BYTES = 16 * 1024**2
@@ -32,6 +32,10 @@ class NoAnswer(Exception):
 
 class TooSlow(NoAnswer):
     """The program did not end in time."""
+
+
+class Stopped(NoAnswer):
+    """Nobody waits for the answer any more."""
 
 
 class Answer(NamedTuple):
@@ -54,8 +58,12 @@ def ask(
     seconds: float,
     most_bytes: int = MOST_BYTES,
     environ: Mapping[str, str] | None = None,
+    is_stopped: Callable[[], bool] = lambda: False,
 ) -> Answer:
-    """Run a program to its end and return its output. Raises NoAnswer, OSError where it cannot be started."""
+    """Run a program to its end and return its output. Raises NoAnswer, OSError where it cannot be started.
+
+    `is_stopped`: whether to wait no longer.
+    """
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -65,7 +73,7 @@ def ask(
         start_new_session=True,
     )
     try:
-        return _OutputReader(process, most_bytes).read_until(time.monotonic() + seconds, seconds)
+        return _OutputReader(process, most_bytes, is_stopped).read_until(time.monotonic() + seconds, seconds)
     finally:
         _end(process)
 
@@ -73,8 +81,8 @@ def ask(
 class _OutputReader:
     """Reads both streams of a process until it has ended."""
 
-    def __init__(self, process: subprocess.Popen[bytes], most_bytes: int) -> None:
-        self._process, self._left = process, most_bytes
+    def __init__(self, process: subprocess.Popen[bytes], most_bytes: int, is_stopped: Callable[[], bool]) -> None:
+        self._process, self._left, self._is_stopped = process, most_bytes, is_stopped
         self._most = most_bytes
         self._parts: dict[int, list[bytes]] = {}
         self._selector = selectors.DefaultSelector()
@@ -89,11 +97,13 @@ class _OutputReader:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise TooSlow(f"did not answer within {seconds:g} s")
+                if self._is_stopped():
+                    raise Stopped("was stopped")
                 if self._selector.get_map():
                     self._take(min(left, _LOOK_SECONDS))
                 else:  # both streams are closed, and it goes on
                     with contextlib.suppress(subprocess.TimeoutExpired):
-                        self._process.wait(left)
+                        self._process.wait(min(left, _LOOK_SECONDS))
             # A child that it left behind may hold the streams open: what is there is taken, nothing is waited for.
             while self._selector.get_map() and self._take(0):
                 pass

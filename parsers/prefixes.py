@@ -8,9 +8,9 @@ TorchServe's `2024-01-02 10:00:00,123 [INFO ] W-9000-bert_1.0-stdout MODEL_LOG -
 docker compose's `name-1  |` and SageMaker's `algo-1-x2y4z  |`, vLLM's `INFO 07-30 00:48:12 [file.py:1307]`, the
 trainer's `[INFO|trainer.py:1786] 2024-01-02 10:00:00,123 >>`, CloudWatch's ISO stamp, its tables'
 `| 1679087716684 |`, Kaggle's seconds and line number, the number of a line in front of a rank (`[1744] [rank0]:`,
-`44 [rank0]:`), the journal's `Mar 04 05:06:07 host python[4711]:`, also with an ISO stamp, the stamp alone as `ts` puts
-it in front, the stamp and stream of `aws logs tail`, srun's task number, `3: `, the bare `INFO: ` of the vendor's
-pages, and a report's margin, `| [rank0]:`.
+`44 [rank0]:`), the journal's `Mar 04 05:06:07 host python[4711]:`, also with an ISO stamp, `kubelet[4711]:` before
+klog's header, the stamp alone as `ts` puts it in front, the stamp and stream of `aws logs tail`, srun's task number,
+`3: `, the bare `INFO: ` of the vendor's pages, and a report's margin, `| [rank0]:`.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ _PREFIX = late_pattern(
     r"|\[(?:rank|default)\d{1,6}\]:|\(\w+ pid=|Traceback \(|\t/|\s{2,}\"|\s*[{}],?$)"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?!\d{4}-)\w[\w.-]{0,63} [\w./-]{1,64}(?:\[(?P<unit>\d{1,10})\])?: ?"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+    r"|[\w./-]{1,64}\[(?P<daemon>\d{1,10})\]: (?=[IWEF]\d{4} \d\d:\d\d:\d\d\.\d)"
     r"|\[(?:INFO|WARNING|ERROR|DEBUG)\|[\w./-]{1,120}:\d{1,6}\] \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} >> ?"
     r"|(?P<level>INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[\w./-]{1,120}:\d{1,6}\] ?"
     r")"
@@ -73,7 +74,7 @@ def split(text: str) -> tuple[Prefix, str]:
         if found is None:
             break
         rank = _number(found["rank"] or found["mpi"] or found["task"], rank)
-        pid = _number(found["pid"] or found["unit"] or found["process"], pid)
+        pid = _number(found["pid"] or found["unit"] or found["process"] or found["daemon"], pid)
         level = LogLevel.named(found["level"]) if found["level"] else level
         start = found.end()
     if start == 0:

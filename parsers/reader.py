@@ -29,6 +29,8 @@ from neuron_top.parsers.training import Training
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search(KEYWORDS)
+_PROBLEMS = families.bit(FAMILIES[-1])
+"""The family to which whatever has a level is offered."""
 _OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
 """The compiler's older error codes, which have no letters in common to search for."""
 
@@ -207,14 +209,23 @@ class LogReader:
     def _text(self, raw: bytes, offset: int) -> list[AnyEvent]:
         text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
         events: list[AnyEvent] = []
-        for line in json_lines.lines(text) if text.startswith('{"') else (text,):
+        said = json_lines.structured(text) if '{"' in text else None
+        if said is not None and said.level.is_marked and "\n" not in said.words:
+            line = said.head + escapes.strip_ansi(said.words)
             for whole, begin, parts in self._unwrapper.take(line, offset):
-                events += self._whole(whole, begin, parts)
+                events += self._whole(whole, begin, parts, said if whole is line else None)
+        else:
+            for line in json_lines.lines(text) if text.startswith('{"') else (text,):
+                for whole, begin, parts in self._unwrapper.take(line, offset):
+                    events += self._whole(whole, begin, parts)
         self.spanning = bool(self._open) or self._unwrapper.holding
         return events
 
-    def _whole(self, text: str, offset: int, parts: int) -> list[AnyEvent]:
-        """Events of a whole line, which came in `parts` physical lines."""
+    def _whole(
+        self, text: str, offset: int, parts: int, said: json_lines.StructuredLine | None = None
+    ) -> list[AnyEvent]:
+        """Events of a whole line, which came in `parts` physical lines. `said`: the warning or error whose words it is,
+        which has its level and time beside them."""
         events: list[AnyEvent] = []
         claimed = False
         bits = families.families_in(text)
@@ -223,6 +234,12 @@ class LogReader:
             self._records = [record for segment in segments for record in self._records_of(segment, offset)]
         else:
             self._records = self._records_of(text, offset)
+        if said is not None:
+            bits |= _PROBLEMS
+            for record in self._records:
+                if record.shape is PLAIN:
+                    record.level = record.level or said.level
+                    record.at = said.at if record.at is None and self._loggers_clocks else record.at
         for record in self._records:
             made = self._record(record, bits)
             claimed = claimed or made is not None

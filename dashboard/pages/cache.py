@@ -286,7 +286,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
         await feeds.opened(asked.run)
-        await asyncio.to_thread(caches.use, feeds.listed_roots(asked.run))
+        await asyncio.to_thread(lambda: caches.use(feeds.listed_roots(asked.run)))
         await asyncio.to_thread(caches.table)
         query, colored_by, refused = asked.state.get("q", ""), str(asked.values[0]), ""
         version, view, disks, trash = caches.version, caches.last, caches.disks, caches.trash
@@ -303,7 +303,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
 
         sections = {
             **await listings.get((query, asked.colors.name, colored_by), drawn, version),
-            **of_run(feeds.cached_view(asked.run, cache_lookups, CHART_REST), asked.colors),
+            **of_run(await asyncio.to_thread(feeds.cached_view, asked.run, cache_lookups, CHART_REST), asked.colors),
             **of_client(_executions(caches, asked.state.get("plan", "")), trash),
             "cache-version": str(version),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
@@ -13,9 +14,10 @@ from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, fact_list, panel, sentences, table, term
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import CHART_REST, FeedRegistry
+from neuron_top.dashboard.feed_registry import CHART_REST, FRESH_SECONDS, FeedRegistry
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
-from neuron_top.dashboard.page_diff import PageChart, Rows
+from neuron_top.dashboard.page_diff import PageChart, Rows, marked
+from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.units import count_text, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.counts import graph_words, hit_rate_text, lookup_words
@@ -193,16 +195,25 @@ def _summary(graphs: GraphTable, cache: CacheCard, frames: TorchView | None) -> 
 def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
+    answers = SharedAnswers[dict[str, Any]](FRESH_SECONDS)
+
     async def answer(asked: PageRequest) -> dict[str, Any]:
-        await feeds.opened(asked.run)
+        await feeds.opened(asked.run)  # refuses who may not see it, before an answer that is shared
+        (folds,) = asked.values
+        is_folded = FOLDED in (folds or [])
+        question = (asked.run, asked.colors.name, is_folded)
+        drawn = partial(sections, asked.run, asked.colors, is_folded=is_folded)
+        return await answers.get(question, lambda: marked(drawn()), feeds.version(asked.run))
+
+    def sections(run: str, colors: ChartColors, *, is_folded: bool) -> dict[str, Any]:
+        """In a thread: thousands of graphs take longer to draw than a browser of another page should wait."""
         graphs, lanes, lookups, frames = (
-            feeds.cached_view(asked.run, graph_table),
-            feeds.cached_view(asked.run, whole_timeline),
-            feeds.cached_view(asked.run, cache_lookups, CHART_REST),
-            feeds.cached_view(asked.run, torch_view),
+            feeds.cached_view(run, graph_table),
+            feeds.cached_view(run, whole_timeline),
+            feeds.cached_view(run, cache_lookups, CHART_REST),
+            feeds.cached_view(run, torch_view),
         )
-        cache, (folds,) = feeds.cached_view(asked.run, _cache), asked.values
-        return render(graphs, lanes, lookups, cache, asked.colors, frames, is_folded=FOLDED in (folds or []))
+        return render(graphs, lanes, lookups, feeds.cached_view(run, _cache), colors, frames, is_folded=is_folded)
 
     bind(app, "compile", OUTPUTS, answer, [Input("compile-fold", "value")])
     app.clientside_callback(  # type: ignore[no-untyped-call]

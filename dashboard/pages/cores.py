@@ -18,10 +18,11 @@ from neuron_top.dashboard.components import chart, left_out, note, panel, senten
 from neuron_top.dashboard.device_panel import device_figure, device_panel
 from neuron_top.dashboard.exhausted_panel import exhausted_panel
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import FeedRegistry
+from neuron_top.dashboard.feed_registry import FRESH_SECONDS, FeedRegistry
 from neuron_top.dashboard.figures import core_name, core_words, empty
 from neuron_top.dashboard.layout import run_options
-from neuron_top.dashboard.page_diff import AppendChart, PageChart
+from neuron_top.dashboard.page_diff import AppendChart, PageChart, marked
+from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted
 from neuron_top.views.core_metrics import CORE_METRICS, PEAK, UTILIZATION, CoreMetric
 from neuron_top.views.core_rows import CoreRow, silence_text
@@ -238,8 +239,18 @@ def _seconds(text: Any) -> float:
 def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
+    answers = SharedAnswers[dict[str, Any]](FRESH_SECONDS)
+
     async def answer(asked: PageRequest) -> dict[str, Any]:
-        await feeds.opened(asked.run)
+        other = asked.state.get("with")
+        runs = (asked.run, _run(other)) if other else (asked.run,)
+        for run in runs:
+            await feeds.opened(run)  # refuses who may not see it, before an answer that is shared
+        question = (runs, asked.state.get("core", ""), asked.colors.name, zoomed(asked.values[0]))
+        # In a thread: hundreds of cores take longer to draw than a browser of another page should wait.
+        return await answers.get(question, lambda: marked(sections(asked)), max(map(feeds.version, runs)))
+
+    def sections(asked: PageRequest) -> dict[str, Any]:
         other = asked.state.get("with")
         since, until = zoomed(asked.values[0])
         one = (
@@ -257,7 +268,6 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         if not other:
             return render(one, None, asked.colors, core, cores=cores)
         second = _run(other)
-        await feeds.opened(second)
         table, other_core = feeds.cached_view(second, memory_table), feeds.read(second, breakdown)
         return render(one, table, asked.colors, core, other_core, cores)
 

@@ -56,6 +56,7 @@ OUTPUTS = PageOutputs(
     parts=(
         "fleet-summary",
         "fleet-jobs",
+        "fleet-selected",
         "fleet-steps-note",
         "fleet-phases-note",
         "fleet-top",
@@ -141,6 +142,7 @@ def layout(state: dict[str, str]) -> Any:
             panel(
                 "Nodes, by name",
                 chart("fleet-cells", "A cell for each node", 70),
+                html.P(id="fleet-selected", role="status"),
                 tools=choice,
                 wide=True,
             ),
@@ -198,7 +200,8 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
     return {
         "fleet-summary": [fleet_text(page) + shown, *_only(answer)],
         "fleet-jobs": _jobs(answer),
-        "fleet-cells": figures.nodes_figure(fleet_cells(answer.nodes, metric), colors),
+        "fleet-cells": figures.nodes_figure(fleet_cells(answer.nodes, metric), colors, frozenset(answer.selected)),
+        "fleet-selected": _selected(answer),
         "fleet-top": _top(answer),
         "fleet-different": _different(answer),
         "fleet-blame": blame_section(answer.blame),
@@ -273,6 +276,13 @@ def _jobs(answer: FleetAnswer) -> Any:
     ]  # fmt: skip
     head = ("job", "name", "state", "nodes", "phase", "step", "graphs left", "longest wait", "slow nodes")
     return table(head, rows, caption="Jobs, the newest first", right=(3, 5, 6))
+
+
+def _selected(answer: FleetAnswer) -> Any:
+    """Which cells have the frame and the sign of selected nodes."""
+    if not answer.selected:
+        return None
+    return f"✓ {counted(len(answer.selected), 'node')} selected: {', '.join(answer.selected)}"
 
 
 def _top(answer: FleetAnswer) -> Any:

@@ -127,11 +127,12 @@ def render(
     colors: ChartColors = DARK,
     view: Overview | None = None,
     *,
+    chosen: int = 0,
     replayed: bool = False,
     unreadable: str = "",
 ) -> dict[str, Any]:
-    """Every section of the page. `laid`: the runs whose curves are drawn over one axis; `replayed`: `run` is played;
-    `unreadable`: why the recordings cannot be listed."""
+    """Every section of the page. `laid`: the runs whose curves are drawn over one axis, of `chosen` ones; `replayed`:
+    `run` is played; `unreadable`: why the recordings cannot be listed."""
     laid = laid or []
     nothing = run == LIVE and view is not None and is_idle(view)
     hints = [] if rows else [note("No recording yet. Make one with `neurontop run -- <command>`.")]
@@ -145,13 +146,20 @@ def render(
         "runs-summary": summary_panel(run_summary, run, view, replayed=replayed)
         if run_summary and not nothing
         else None,
-        "runs-laid": f"{len(laid)} runs, at most {MOST_RUNS}: {', '.join(one.title for one in laid)}" if laid else None,
+        "runs-laid": _laid_words(laid, chosen) if laid else None,
         "runs-loss-head": "Loss" if any(one.loss for one in laid) else None,
         "runs-throughput-head": "Throughput" if any(one.throughput for one in laid) else None,
         "runs-loss": overlays.loss(laid, axis, colors) if laid else PageChart(BLANK),
         "runs-throughput": overlays.throughput(laid, axis, colors) if laid else PageChart(BLANK),
         "runs-grid": Rows([row(one) for one in rows]),
     }
+
+
+def _laid_words(laid: list[OverlaidRun], chosen: int) -> str:
+    count = (
+        f"the first {MOST_RUNS} of {chosen} runs" if chosen > MOST_RUNS else f"{len(laid)} runs, at most {MOST_RUNS}"
+    )
+    return f"{count}: {', '.join(one.title for one in laid)}"
 
 
 def row(one: RunRow) -> dict[str, Any]:
@@ -227,6 +235,8 @@ def comparison_link(prefix: str, run: str, others: list[str]) -> Any:
     """The way to the comparison of a run with others."""
     asked = [("a", run), *(("b", _id(other)) for other in others)]
     words = "Compare with it" if len(others) == 1 else f"Compare all {len(asked)}"
+    if len(asked) > MOST_RUNS:
+        words = f"Compare the first {MOST_RUNS} of {len(asked)}"
     if not others:
         return note("Choose further runs to lay their curves over this one's and to compare.")
     return html.A(words, href=f"{prefix}comparison?{urlencode(asked)}", className="plain", target="_blank")
@@ -249,16 +259,29 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     async def answer(asked: PageRequest) -> dict[str, Any]:
         await feeds.opened(asked.run)
         others = others_of(asked.state)
-        names = [asked.run, *map(_id, others)] if others else []
+        names = list(dict.fromkeys([asked.run, *map(_id, others)])) if others else []
         laid = await asyncio.to_thread(laid_over.read, names) if names else []
-        one, view = feeds.cached_view(asked.run, summary), feeds.cached_view(asked.run, overview)
+        one, view = await asyncio.to_thread(
+            lambda: (feeds.cached_view(asked.run, summary), feeds.cached_view(asked.run, overview))
+        )
         played = feeds.is_replay and asked.run == LIVE
         try:
             recordings, unreadable = await asyncio.to_thread(feeds.listed_recordings), ""
         except NeuronTopError as problem:
             recordings, unreadable = (), str(problem)
         axis, colors = asked.values[0], asked.colors
-        return render(recordings, one, asked.run, laid, axis, colors, view, replayed=played, unreadable=unreadable)
+        return render(
+            recordings,
+            one,
+            asked.run,
+            laid,
+            axis,
+            colors,
+            view,
+            chosen=len(names),
+            replayed=played,
+            unreadable=unreadable,
+        )
 
     bind(app, "runs", OUTPUTS, answer, [Input("runs-axis", "value")])
 

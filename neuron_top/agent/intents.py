@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 from neuron_top import private_files
 from neuron_top.agent.unexpected import UnexpectedErrors, described
 from neuron_top.errors import RefusedForSafety
-from neuron_top.store.errors import StoreUnusable
+from neuron_top.store.errors import StoreRefused, StoreUnusable
 from neuron_top.store.fleet_records import Intent, IntentState
 from neuron_top.store.postgres.fleet import FleetStore
 
@@ -29,6 +29,8 @@ BUSY_LOOKS = 120
 """After an intent, this many polls are more frequent, as its confirmation will follow."""
 _FOLDER = "intents"
 _NOT_BEGUN = "the connection to the database broke as it was begun, and nothing was done"
+_NEEDED_TO_UNDO = ("identity", "root", "done", "pinned", "undoable")
+"""The parts of a report without which a change cannot be undone."""
 _OPEN = (IntentState.ASKED, IntentState.CONFIRMED, IntentState.TAKEN, IntentState.UNDO, IntentState.UNDOING)
 
 _GIVEN_UP = {
@@ -121,6 +123,8 @@ class IntentWorker:
             self._busy = BUSY_LOOKS
             try:
                 self._answer(intent)
+            except StoreRefused as problem:  # this answer alone
+                self._give_up(intent, problem)
             except StoreUnusable:  # the others could not be answered either
                 raise
             except Exception as problem:  # noqa: BLE001 (whatever it is, the others are answered)
@@ -154,7 +158,8 @@ class IntentWorker:
         after = _GIVEN_UP.get(intent.state)
         if after is not None:
             kept = intent.result if intent.state is IntentState.UNDOING else {}
-            self._store.intents.move(intent.id, intent.state, after, {**kept, "text": described(problem)})
+            with suppress(StoreRefused):  # there is nothing shorter to say
+                self._store.intents.move(intent.id, intent.state, after, {**kept, "text": described(problem)})
         self._outcomes.pop(intent.id, None)
 
     def _plan(self, intent: Intent) -> None:
@@ -225,7 +230,13 @@ class IntentWorker:
     def _report(self, intent: Intent, outcome: _Outcome) -> None:
         """Report the outcome; if the database is away, this is repeated at a later poll."""
         self._outcomes[intent.id] = outcome
-        self._store.intents.move(intent.id, *outcome)
+        try:
+            self._store.intents.move(intent.id, *outcome)
+        except StoreRefused as problem:
+            self._unexpected.report(f"the report of change {intent.id} is not stored whole", problem)
+            text = f"what it did is in the journal of this node, as its report could not be stored: {problem}"
+            short = {name: outcome.result[name] for name in _NEEDED_TO_UNDO if name in outcome.result}
+            self._store.intents.move(intent.id, outcome.before, outcome.after, {**short, "text": text})
         del self._outcomes[intent.id]
 
     # --- the plan on this node ---

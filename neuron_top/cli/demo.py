@@ -52,7 +52,8 @@ def execute(arguments: argparse.Namespace) -> int:
         from neuron_top.services.feeds import estimator
         from neuron_top.tui.app import TopApp
 
-        return show(TopApp(demo_feed(settings), settings, past=partial(estimator, settings), caches=None))
+        app = TopApp(demo_feed(settings), settings, past=partial(estimator, settings), caches=None, is_demo=True)
+        return show(app)
 
 
 def _serve(settings: Settings, number: int) -> int:

@@ -7,9 +7,8 @@ notebook or a log service may write the line ends of a whole traceback as `\\n`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
-import msgspec
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from neuron_top import escapes
 from neuron_top.diagnose import joined_lines
@@ -18,7 +17,7 @@ from neuron_top.diagnose.headers.neuron import COMPILERS_SOURCE, read_runtime
 from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers import base, json_lines
+from neuron_top.parsers import base, json_lines, prefixes
 
 _MOST_PIECES = 400
 _LONGEST = 6000
@@ -47,12 +46,13 @@ _DIED = late_pattern(r"(?:Killed|Segmentation fault|Floating point exception|Abo
 def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[Statement]:
     """The statements of one physical line; `indent` is that of the log as a whole."""
     text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
-    structured = _structured(text) if text.startswith('{"') else None
-    if structured is not None:
-        level, words, traceback = structured
-        speaker = Speaker.TOOL if not traceback and _may_be_from_go(text) else Speaker.UNKNOWN
-        yield Statement(words[:_LONGEST], line, offset, level, speaker)
-        yield from (_of_traceback(piece, line, offset, level) for piece in traceback[:_MOST_PIECES])
+    said = json_lines.structured(text) if '{"' in text else None
+    if said is not None and "\n" not in said.words:
+        traceback = json_lines.traceback(said.fields)
+        speaker = Speaker.TOOL if not traceback and _may_be_from_go(said.fields) else Speaker.UNKNOWN
+        prefix = prefixes.split(said.head)[0]
+        yield Statement(said.words[:_LONGEST], line, offset, said.level, speaker, rank=prefix.rank, pid=prefix.pid)
+        yield from (_of_traceback(piece, line, offset, said.level) for piece in traceback[:_MOST_PIECES])
         return
     for piece in _pieces(text):
         records, dots = base.records(piece[:_LONGEST], offset), ""
@@ -75,23 +75,9 @@ def _of_traceback(text: str, line: int, offset: int, level: LogLevel) -> Stateme
     return Statement(text.strip()[:_LONGEST], line, offset, level, indent=indent, indented=indent > 0)
 
 
-def _structured(text: str) -> tuple[LogLevel, str, list[str]] | None:
-    """Level, text and traceback of a JSON object as structured loggers write it; None where it is something else."""
-    try:
-        fields = msgspec.json.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    level = next((fields[key] for key in ("level", "severity", "levelname", "lvl") if key in fields), None)
-    words = [fields[key] for key in ("msg", "message", "event", "error", "err", "exception") if key in fields]
-    said = [word for word in words if isinstance(word, str) and json_lines.HEADING not in word]
-    if not isinstance(level, str) or not said or not LogLevel.named(level) or "\n" in ": ".join(said):
-        return None
-    return LogLevel.named(level), ": ".join(said), json_lines.traceback(fields)
-
-
-def _may_be_from_go(text: str) -> bool:
+def _may_be_from_go(fields: Mapping[str, Any]) -> bool:
     """Whether a structured logger of Go wrote it, or an unknown one; those of Python and Rust have more members."""
-    return not any(f'"{key}":' in text for key in ("target", "span", "spans", "funcName", "lineno", "pathname"))
+    return not any(name in fields for name in ("target", "span", "spans", "funcName", "lineno", "pathname"))
 
 
 def _pieces(text: str) -> list[str]:

@@ -111,13 +111,17 @@ def _of_node(event: AnyEvent, node: str) -> AnyEvent:
     if isinstance(event, OutputGrew | SourceRotated):
         return msgspec.structs.replace(event, path=f"{node}:{event.path}")
     if isinstance(event, SourceAvailable | SourceUnavailable):
-        return msgspec.structs.replace(event, name=f"{node}: {event.name}")
+        return msgspec.structs.replace(event, name=_log_of_node(event.name, node) or f"{node}: {event.name}")
     return event
 
 
 def _named(event: Some, node: str) -> Some:
-    is_of_log = event.source.startswith(_LOG)
-    if event.node and not is_of_log:
+    source = _log_of_node(event.source, node)
+    if event.node and not source:
         return event
-    source = f"{_LOG}{node}:{event.source.removeprefix(_LOG)}" if is_of_log else event.source
-    return msgspec.structs.replace(event, source=source, node=event.node or node)
+    return msgspec.structs.replace(event, source=source or event.source, node=event.node or node)
+
+
+def _log_of_node(source: str, node: str) -> str:
+    """The name of a log, with its node; "" for other sources."""
+    return f"{_LOG}{node}:{source.removeprefix(_LOG)}" if source.startswith(_LOG) else ""

@@ -207,7 +207,8 @@ def _sources(settings: Settings, source: str, sysfs_root: str, patience: float |
     if source == MONITOR:
         return [MonitorSource(settings.sample_seconds)]
     if source == NEURON_LS:
-        return [Periodic("neuron-ls", 60.0, NeuronLsPoller(seconds=ls_seconds))]
+        devices = NeuronLsPoller(seconds=ls_seconds)
+        return [Periodic(devices.name, 60.0, devices, end=devices.stop)]
     if source == OBSERVER or is_url(source):
         set_url = settings.observer_url if settings.observer_url not in ("", OFF) else DEFAULT_URL
         address = ObserverAddress(checked_url(source if is_url(source) else set_url))

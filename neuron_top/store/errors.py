@@ -39,6 +39,10 @@ class StoreNotAllowed(StoreUnusable):
     """The database refuses the operation for this login."""
 
 
+class StoreRefused(StoreUnusable):
+    """The database does not take this value, but takes others."""
+
+
 class NodeNameTaken(StoreUnusable):
     """Another machine ships under this node name."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import msgspec
@@ -38,9 +39,11 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-def list_devices(command: str | None = None, seconds: float = LIMIT_SECONDS) -> Listing:
-    """Run neuron-ls until a form of its output can be parsed, or for `seconds`. Never raises: a failure becomes a
-    reason in words."""
+def list_devices(
+    command: str | None = None, seconds: float = LIMIT_SECONDS, is_stopped: Callable[[], bool] = lambda: False
+) -> Listing:
+    """Run neuron-ls until a form of its output can be parsed, for `seconds`, or until it is stopped. Never raises: a
+    failure becomes a reason in words."""
     command = command or tools.find("neuron-ls")
     if command is None:
         return Listing(reason=f"neuron-ls is neither on the PATH nor in {tools.SDK_BIN}")
@@ -50,7 +53,8 @@ def list_devices(command: str | None = None, seconds: float = LIMIT_SECONDS) -> 
         words = " ".join((command, *options))
         try:
             left = max(0.0, deadline - time.monotonic())
-            answer = programs.ask([command, *options], seconds=left, environ=tools.with_sdk_path())
+            environ = tools.with_sdk_path()
+            answer = programs.ask([command, *options], seconds=left, environ=environ, is_stopped=is_stopped)
         except programs.TooSlow:
             return Listing(reason=f"{words} did not answer within {seconds:g} s")
         except programs.NoAnswer as problem:
@@ -148,12 +152,17 @@ class NeuronLsPoller:
     def __init__(self, command: str | None = None, seconds: float = LIMIT_SECONDS) -> None:
         self._command, self._seconds = command, seconds
         self._last: Listing | None = None
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """End a poll in progress, and make no more."""
+        self._stopped.set()
 
     def __call__(self) -> list[AnyEvent]:
         """Poll once."""
-        listing, before = list_devices(self._command, self._seconds), self._last
+        listing, before = list_devices(self._command, self._seconds, self._stopped.is_set), self._last
         self._last = listing
-        if listing == before:
+        if listing == before or self._stopped.is_set():
             return []
         if listing.reason:
             return [SourceUnavailable(source="neuron-ls", name=self.name, reason=listing.reason)]

@@ -58,8 +58,11 @@ def lost(name: str, problem: Exception) -> SourceUnavailable:
 class Periodic:
     """A source that polls once per period; `look` makes the events. Late polls are dropped, never queued."""
 
-    def __init__(self, name: str, period: float, look: Callable[[], list[AnyEvent]]) -> None:
-        self.name, self.period, self._look = name, period, look
+    def __init__(
+        self, name: str, period: float, look: Callable[[], list[AnyEvent]], *, end: Callable[[], None] = lambda: None
+    ) -> None:
+        """`end`: ends a poll in progress, where one may take long."""
+        self.name, self.period, self._look, self._end = name, period, look, end
         self._stopped = threading.Event()
 
     def start(self, emit: Emit) -> None:
@@ -72,3 +75,4 @@ class Periodic:
     def stop(self) -> None:
         """Stop after the poll in progress."""
         self._stopped.set()
+        self._end()

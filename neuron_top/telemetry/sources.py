@@ -63,7 +63,8 @@ def telemetry_sources(
     )
     sources.append(Periodic("sysfs", max(1.0, settings.sample_seconds), look))
     if has_ls:
-        sources.append(Periodic("neuron-ls", _DEVICES_EVERY, NeuronLsPoller(seconds=ls_seconds)))
+        devices = NeuronLsPoller(seconds=ls_seconds)
+        sources.append(Periodic(devices.name, _DEVICES_EVERY, devices, end=devices.stop))
     return sources
 
 

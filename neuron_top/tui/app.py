@@ -84,12 +84,15 @@ class TopApp(App[int], inherit_bindings=False):
         services: Services | None = None,
         caches: Sequence[str] | None = (),
         state_folder: Path | None = None,
+        is_demo: bool = False,
     ) -> None:
         """`past` gives past compile times, read in a thread after the first frame; `services` are by default
         this user's, `caches` those caches that were named, None: list none of this machine. `state_folder`
-        keeps the last screen and theme, and how each screen's rows were arranged; None keeps nothing.
+        keeps the last screen and theme, and how each screen's rows were arranged; None keeps nothing. `is_demo`:
+        the recording is a copy that goes with the program.
         """
         self.settings = settings or Settings()
+        self.is_demo = is_demo
         self._state_folder = state_folder
         state = ui_state.load(state_folder) if state_folder is not None else UiState()
         theme = state.theme if state.theme in THEMES else self.settings.theme

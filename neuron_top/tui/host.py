@@ -33,6 +33,8 @@ class Host(Protocol):
     """The history of the shown job's alerts: what people did about them."""
     fleet_words: str
     """The fleet in a few words, as last read; "" before."""
+    is_demo: bool
+    """Whether this is `neurontop demo`, which plays a copy of its recording."""
     table_states: dict[str, TableState]
     """How the rows of each screen were arranged when the program was left."""
 

@@ -319,8 +319,12 @@ OF_ROWS: dict[str, str] = {
     "account with what the console shows",
     "Hydra finds no such choice": "Correct the override or the config's name; `--info defaults` lists what there is, "
     "and `+key=value` adds a key",
-    "a package manager refuses": "The package manager says what it refuses: correct that, or use an environment of its "
-    "own (python -m venv)",
+    "a package manager refuses": "The package manager says what it refuses: wait until another one has released the "
+    "lock, or download again what is damaged or another file than was asked for",
+    "a Python that belongs to the system": "pip may not change the system's Python: install into an environment of the "
+    "job's own (python -m venv)",
+    "npm refuses": "npm says what it refuses (a package or version, a permission, the network): correct that and run "
+    "it again; the debug log that it names says more",
     "a shell's command refuses an option": "Correct the script's line: a program's name may be empty there, so "
     "that its option was taken for one of the shell's",
     "a shell's variable that is not set": "Set the variable in the job's script or environment, or give it a default "

@@ -43,13 +43,15 @@ class MultiComparison(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[ComparedRun, ...]
 
 
-def multi_compare(reports: Sequence[Report]) -> MultiComparison:
-    """Two or more runs against the first of them."""
+def multi_compare(reports: Sequence[Report], named: int | None = None) -> MultiComparison:
+    """Two or more runs against the first of them. `named`: how many were to be compared, if these are only the first
+    of them."""
     titles = distinct_titles(reports)
     first = _row(reports[0], titles[0], None)
     rows = (first, *(_row(report, title, first) for report, title in zip(reports[1:], titles[1:], strict=True)))
     failures = failure_sentences(dict(zip(titles, reports, strict=True)))
-    return MultiComparison(answer=(*failures, *(_sentence(row, first) for row in rows[1:])), rows=rows)
+    left_out = (_left_out(len(reports), named),) if named is not None and named > len(reports) else ()
+    return MultiComparison(answer=(*left_out, *failures, *(_sentence(row, first) for row in rows[1:])), rows=rows)
 
 
 def _row(view: Report, title: str, first: ComparedRun | None) -> ComparedRun:
@@ -76,6 +78,13 @@ def _row(view: Report, title: str, first: ComparedRun | None) -> ComparedRun:
             change(first.throughput, speed.value) if first is not None and first.throughput_unit == speed.unit else None
         ),
         diagnosis=view.diagnosis,
+    )
+
+
+def _left_out(compared: int, named: int) -> str:
+    return (
+        f"Only the first {compared} of the {named} runs are compared here: `neurontop compare` in a terminal takes "
+        "any number."
     )
 
 

@@ -160,6 +160,27 @@ def test_once_waits_no_longer_than_it_says_where_neuron_ls_hangs_and_names_it(tm
     assert b"/neuron-ls --output-format json did not answer within 7.2 s\n" in result.stderr
 
 
+@pytest.mark.parametrize("source", ["auto", "ls"])
+def test_ctrl_c_does_not_wait_for_a_neuron_ls_that_hangs(tmp_path: Path, source: str) -> None:
+    (tmp_path / "sys").mkdir()
+    started = tmp_path / "started"
+    said = f"import os, time\nopen({str(started)!r}, 'w').write(str(os.getpid()))\ntime.sleep(3600)"
+    executable(tmp_path / "bin", "neuron-ls", said)
+    environ = os.environ | {"PATH": str(tmp_path / "bin")}
+    options = command("--source", source, "--sysfs-root", str(tmp_path / "sys"))
+    with subprocess.Popen(options, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as running:
+        until = time.monotonic() + 60
+        while not (started.exists() and started.read_text()) and time.monotonic() < until:
+            time.sleep(0.02)
+        began = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+        assert time.monotonic() - began < 10.0, "half of what neuron-ls may take"
+        assert running.stderr is not None
+        assert b"was stopped" not in running.stderr.read()
+    assert not Path(f"/proc/{started.read_text()}").exists()
+
+
 def test_ctrl_c_ends_the_stream_with_130_and_leaves_no_child(tmp_path: Path) -> None:
     monitor(tmp_path, "say(6)\ntime.sleep(3600)")
     environ = os.environ | {"PATH": str(tmp_path)}

@@ -2,7 +2,8 @@
 
 Each program runs eagerly, with Inductor and with ours on an empty cache, then with ours in another process that has the
 cache and another folder of Inductor. Lines of JSON go to `--results`; what has its lines there is not run again, so a
-comparison that was stopped goes on. At the end docs/compatibility.md is written from all lines that are there.
+comparison that was stopped goes on. At the end compatibility.md beside them is written from all lines that are there.
+docs/compatibility.md is written by hand, as it has what several machines and releases gave.
 
 The exit status is the number of defects: programs that Inductor compiles and ours does not, or not to the same result.
 """
@@ -44,26 +45,30 @@ class Batch(NamedTuple):
     names: tuple[str, ...]
 
 
-def main() -> int:
-    """Run what has no result yet, then write the page."""
+def arguments_of(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """The arguments of the command line, with the folder of the results and the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suite", action="append", choices=SUITES, help="this one only (repeatable; default: all)")
     parser.add_argument("--only", default="", metavar="REGEX", help="programs whose name has it")
     parser.add_argument("--jobs", type=int, default=1, help="batches at a time (default: 1)")
     parser.add_argument("--batch", type=int, default=10, help="programs per pair of processes (default: 10)")
     parser.add_argument("--results", type=Path, help="folder of the results (default: build/compat, or compat-cuda)")
-    parser.add_argument(
-        "--page", type=Path, help="the page to write (default: docs/compatibility.md, of cuda beside the results)"
-    )
+    parser.add_argument("--page", type=Path, help="the page to write (default: compatibility.md beside the results)")
     parser.add_argument(
         "--device", default="cpu", choices=("cpu", "cuda"), help="where programs compute (default: cpu)"
     )
     parser.add_argument("--again", action="store_true", help="run defects once more, also those that have a result")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(given)
+    name = "compat" if arguments.device == "cpu" else f"compat-{arguments.device}"
+    arguments.results = arguments.results or ROOT / "build" / name
+    arguments.page = arguments.page or arguments.results / "compatibility.md"
+    return arguments
+
+
+def main() -> int:
+    """Run what has no result yet, then write the page."""
+    arguments = arguments_of()
     programs.compute_on(arguments.device)
-    on_cpu = arguments.device == "cpu"
-    arguments.results = arguments.results or ROOT / "build" / ("compat" if on_cpu else f"compat-{arguments.device}")
-    arguments.page = arguments.page or (ROOT / "docs" if on_cpu else arguments.results) / "compatibility.md"
     arguments.results.mkdir(parents=True, exist_ok=True)
     suites = arguments.suite or SUITES
     if arguments.again:
@@ -78,6 +83,7 @@ def main() -> int:
     text = page.page(found, {suite: _names(suite) for suite in SUITES})
     arguments.page.write_text(text)
     print(page.table(found, {suite: _names(suite) for suite in SUITES}))
+    print(f"{arguments.page} has the whole; take what is new into docs/compatibility.md")
     return min(len(page.defects(found)), 100)
 
 

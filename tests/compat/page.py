@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (lines of a page)
-"""docs/compatibility.md and its table, out of the lines of results."""
+"""The page of one comparison and its table, out of the lines of results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHAT = {
 _HEAD = """# Compatibility
 
 What `torch.compile(backend="neurontop")` does with other people's programs, compared with `backend="inductor"`. This page
-is written by `make compat` ([tests/compat](../tests/compat)) from what it measured; nothing in it is typed by hand.
+is written by `make compat` from what it measured; nothing in it is typed by hand.
 
 Each program runs without a compiler, with Inductor and with our back end: cold on an empty cache, then in another
 process with the cache that the first one filled and with an empty folder of Inductor. **Same** is the same result bit by

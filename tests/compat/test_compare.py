@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tests.compat import page  # noqa: E402
+from tests.compat.__main__ import ROOT, arguments_of  # noqa: E402
 from tests.compat.compare import Likeness, likeness  # noqa: E402
 
 ONE = torch.tensor([1.0, 2.0, float("nan")])
@@ -16,6 +17,13 @@ ONE = torch.tensor([1.0, 2.0, float("nan")])
 
 def _judged(ours: Any, inductor: Any = ONE, again: Any = ONE, eager: Any = ONE) -> Likeness:
     return likeness([ours], [inductor], [again], [eager])[0]
+
+
+def test_a_comparison_does_not_write_over_the_documentation() -> None:
+    docs = ROOT / "docs"
+    for given in ([], ["--suite", "vision"], ["--device", "cuda"]):
+        assert docs not in arguments_of(given).page.parents
+    assert arguments_of(["--page", str(docs / "x.md")]).page == docs / "x.md"
 
 
 def test_equal_bits_are_the_same_also_where_they_are_no_numbers() -> None:

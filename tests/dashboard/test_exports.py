@@ -12,8 +12,13 @@ from neuron_top.dashboard import exports
 from neuron_top.dashboard.endpoint import status_of
 from neuron_top.dashboard.plan_registry import NotPermitted
 from neuron_top.errors import CacheUnusable, LimitReached, NeuronTopError, NothingToShow, ReadOnlyMode, UsageError
+from neuron_top.events import RunStarted
+from neuron_top.ingest.recordings import store_path
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import SqliteStore
+from tests.actions.caches import entry
 from tests.dashboard.served import serving
-from tests.tui.feeds import StillFeed, job
+from tests.tui.feeds import StillFeed, full, job
 
 
 def test_a_missing_number_leaves_the_others_whole() -> None:
@@ -23,8 +28,22 @@ def test_a_missing_number_leaves_the_others_whole() -> None:
     assert [str(kind) for kind in read.schema.types] == ["string", "int64", "double"]
 
 
-def test_a_table_without_rows_is_a_file() -> None:
-    assert parquet.read_table(io.BytesIO(exports.as_parquet([]))).num_rows == 0
+@pytest.mark.parametrize("table", exports.COLUMNS)
+def test_a_table_without_rows_has_the_columns_of_one_with_rows(tmp_path: Path, table: str) -> None:
+    settings = Settings(state_dir=str(tmp_path / "full"))
+    started = RunStarted(run="20260101-000000-aaaa", at=1.0)
+    with SqliteStore(store_path(settings)) as store:
+        store.begin(started)
+    entry(tmp_path / "cache", 1)
+    headers = []
+    with serving(full(), tmp_path / "full", roots=(str(tmp_path / "cache"),)) as served:
+        headers.append(served.ask(f"/api/{table}.csv").body.splitlines())
+    with serving(StillFeed([]), tmp_path / "empty", roots=(str(tmp_path / "none"),)) as served:
+        headers.append(served.ask(f"/api/{table}.csv").body.splitlines())
+        columns = parquet.read_table(io.BytesIO(served.ask(f"/api/{table}.parquet").body)).column_names
+    (header, *rows), (alone,) = headers
+    assert rows
+    assert header == alone == ",".join(columns).encode()
 
 
 def test_without_pyarrow_the_csv_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from neuron_top.dashboard import feed_registry
-from neuron_top.dashboard.documents import report_of
-from neuron_top.dashboard.feed_registry import CHART_REST, LIVE, LONGEST_REST, RESTS, FeedRegistry
+from neuron_top.dashboard.documents import comparison_of_many, report_of
+from neuron_top.dashboard.feed_registry import (
+    CHART_REST,
+    LIVE,
+    LONGEST_REST,
+    MOST_RECORDINGS,
+    OPEN_RECORDINGS,
+    RESTS,
+    SHOWN_SECONDS,
+    FeedRegistry,
+)
 from neuron_top.dashboard.pages import runs
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.events import RunStarted
 from neuron_top.ingest.recordings import store_path
+from neuron_top.report import multi_compare
 from neuron_top.run.model import Run
 from neuron_top.services.dropped_logs import DROPPED
 from neuron_top.services.jobs import PREFIX
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.sqlite import SqliteStore
+from neuron_top.views.overlay import MOST_RUNS
 from neuron_top.views.overview import overview
 from tests.dashboard.served import serving
 from tests.tui.feeds import StillFeed
@@ -112,6 +125,71 @@ def test_a_recording_is_named_by_its_id_alone_and_no_file_is_looked_for(tmp_path
             ask()
         assert str(refused.value) == f"no recording {name!r}; `neurontop runs` lists the recordings"
     assert report_of(feeds, "20260101-000000-aaaa").summary.run == "20260101-000000-aaaa"
+
+
+@pytest.fixture
+def many(tmp_path: Path, clock: Clock) -> Iterator[tuple[FeedRegistry, list[str]]]:
+    """Many recordings; none is open."""
+    settings = Settings(state_dir=str(tmp_path))
+    runs = [f"20260101-0000{number:02}-aaaa" for number in range(MOST_RECORDINGS + 1)]
+    with SqliteStore(store_path(settings)) as store:
+        for run in runs:
+            started = RunStarted(run=run, at=1.0)
+            store.begin(started)
+            store.append(run, [started])
+    feeds = FeedRegistry(settings, StillFeed([]))
+    yield feeds, runs
+    feeds.stop()
+
+
+def test_recordings_that_browsers_show_stay_open(many: tuple[FeedRegistry, list[str]], clock: Clock) -> None:
+    feeds, runs = many
+    shown = runs[: 2 * OPEN_RECORDINGS]
+    opened = [feeds.feed(run) for run in shown]
+    for _ in range(3):
+        clock.now += SHOWN_SECONDS - 1
+        assert [feeds.feed(run) for run in shown] == opened
+    clock.now += 2
+    feeds.feed(runs[-1])
+    assert [feeds.feed(run) for run in shown] == opened, "all were requested within the time"
+
+
+def test_of_recordings_that_nobody_shows_the_last_stay_open(many: tuple[FeedRegistry, list[str]], clock: Clock) -> None:
+    feeds, runs = many
+    left = runs[: 2 * OPEN_RECORDINGS]
+    before = {run: feeds.feed(run) for run in left}
+    clock.now += SHOWN_SECONDS + 1
+
+    async def look_at_the_live_run() -> None:
+        await feeds.opened(LIVE)
+
+    asyncio.run(look_at_the_live_run())
+    until = time.monotonic() + 60
+    while threads_of_replays() > OPEN_RECORDINGS and time.monotonic() < until:
+        time.sleep(0.01)
+    assert [run for run in left[::-1] if feeds.feed(run) is before[run]] == left[: OPEN_RECORDINGS - 1 : -1]
+
+
+def test_no_more_recordings_are_open_than_there_is_memory_for(many: tuple[FeedRegistry, list[str]]) -> None:
+    feeds, runs = many
+    opened = [feeds.feed(run) for run in runs]
+    assert threads_of_replays() == MOST_RECORDINGS
+    assert feeds.feed(runs[-1]) is opened[-1]
+    assert feeds.feed(runs[0]) is not opened[0]
+
+
+def test_a_comparison_says_that_it_leaves_runs_out(many: tuple[FeedRegistry, list[str]]) -> None:
+    feeds, runs = many
+    whole, part = comparison_of_many(feeds, runs[:MOST_RUNS]), comparison_of_many(feeds, runs[: MOST_RUNS + 2])
+    assert len(whole.rows) == len(part.rows) == MOST_RUNS
+    assert part.answer[1:] == whole.answer
+    assert part.answer[0].startswith("Only the first 8 of the 10 runs are compared here")
+    assert part.answer[0] in multi_compare.html(part)
+
+
+def threads_of_replays() -> int:
+    """How many recordings are open."""
+    return sum(thread.name == "replay" for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize(("seconds", "rest"), [(0.1, RESTS * 0.1), (30.0, LONGEST_REST)])

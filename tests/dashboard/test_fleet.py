@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -162,14 +163,14 @@ def test_a_job_is_summed_up_over_its_nodes(postgres_url: str) -> None:
     assert (total.steps, total.loss, len(NODES)) == (3, 1.5, 4)
 
 
-def rendered(shown: FleetPage, metric: str = "utilization") -> dict[str, object]:
+def rendered(shown: FleetPage, metric: str = "utilization", selected: tuple[str, ...] = ()) -> dict[str, Any]:
     found = differences(shown, [shown.nodes[0].node]) if len(shown.nodes) > 1 else "nothing"
     return fleet_page.render(
         fleet_page.FleetAnswer(
             page=shown,
             metric=metric_named(metric),
             nodes=shown.nodes,
-            selected=(),
+            selected=selected,
             different=found,
             blame="No job yet.",
             node=None,
@@ -191,6 +192,19 @@ def test_the_page_has_a_value_for_every_slot_also_without_a_fleet_or_a_node(serv
     assert with_node is not None
     assert [node.node for node in with_node.nodes] == ["n3"]
     assert set(fleet_page.render(with_node, DARK)) == wanted
+
+
+def test_selected_nodes_are_marked_in_their_cells_and_named_below_them() -> None:
+    shown = page([reported("n1"), reported("n2")])
+    none = rendered(shown)
+    assert none["fleet-selected"] is None
+    assert "shapes" not in none["fleet-cells"].figure["layout"]
+    two = rendered(shown, selected=("n2", "gone"))
+    assert two["fleet-selected"] == "✓ 2 nodes selected: n2, gone"
+    figure = two["fleet-cells"].figure
+    assert figure["data"][0]["text"] == [["n1", "✓ n2"]]
+    (frame,) = figure["layout"]["shapes"]
+    assert (frame["x0"], frame["x1"], frame["y0"], frame["y1"]) == (0.5, 1.5, -0.5, 0.5)
 
 
 def test_the_page_names_the_job_of_its_charts_and_leads_to_the_others(postgres_url: str, tmp_path: Path) -> None:

@@ -104,9 +104,16 @@ def test_clicks_open_a_node_and_its_core_or_select_nodes_to_compare(browser: Any
     seen.until("#fleet-different", "1 selected node against 3 others: n1.")
     click(seen, "fleet-cells", 3, 0)
     seen.until("#fleet-different", "2 selected nodes against 2 others: n1, n4.")
+    seen.until("#fleet-selected", "2 nodes selected: n1, n4")
+    signs = "n => document.querySelectorAll('#fleet-cells .heatmap-label').length && "
+    signs += "[...document.querySelectorAll('#fleet-cells .heatmap-label')].filter(e => e.textContent.includes('✓'))"
+    seen.page.wait_for_function(f"{signs}.length === n", arg=2)
+    assert seen.page.locator("#fleet-cells .shapelayer path").count() == 2
     click(seen, "fleet-cells", 3, 0)
     seen.until("#fleet-different", "1 selected node against 3 others: n1.")
     assert "selected=n1" in seen.page.url
     seen.page.get_by_text("Clear the selection").click()
     seen.until("#fleet-different", "1 slow node against 3 others: n3.")
+    seen.page.wait_for_function(f"{signs}.length === n", arg=0)
+    seen.page.wait_for_selector("#fleet-selected", state="hidden")
     assert seen.complaints == []

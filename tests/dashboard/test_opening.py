@@ -93,6 +93,38 @@ def test_other_pages_are_answered_while_a_page_waits_for_its_run(slow: tuple[Ser
         assert answer.result(60) == 200
 
 
+class SlowViews(StillFeed):
+    """Is read at once, and takes long for the views of a page, as a job of thousands of graphs does."""
+
+    def __init__(self) -> None:
+        super().__init__([*job(), *samples(4, 3), *compiles()])
+        self.is_slow, self.go_on, self.waiting = False, threading.Event(), 0
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        if self.is_slow and view.__name__ != "_nothing":  # by which the server waits until it is read
+            self.waiting += 1
+            assert self.go_on.wait(120)
+        return super().read(view)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_other_pages_are_answered_while_a_page_is_drawn(tmp_path: Path, page: str) -> None:
+    feed = SlowViews()
+    with serving(feed, tmp_path) as served:
+        body = questions(served)[page]
+        feed.is_slow = True
+        late = threading.Timer(30, feed.go_on.set)  # else a server that draws in its loop would never end
+        late.start()
+        with ThreadPoolExecutor(1) as browser:
+            answer = browser.submit(ask, served, body)
+            wait_for(lambda: feed.waiting > 0)
+            assert served.ask("/alive").status == 204
+            assert not feed.go_on.is_set(), "answered only after the page"
+            feed.go_on.set()
+            assert answer.result(60) == 200
+        late.cancel()
+
+
 def test_whoever_asks_whether_the_server_is_there_is_told_that_the_run_is_being_read(
     slow: tuple[Served, SlowFeed],
 ) -> None:

@@ -52,6 +52,7 @@ from neuron_top.views.memory import memory_kinds, memory_table
 from neuron_top.views.miss_explanation import MissExplanation, MissReason
 from neuron_top.views.operators import OperatorRow, Operators
 from neuron_top.views.other_caches import other_cache
+from neuron_top.views.overlay import overlaid_run
 from neuron_top.views.overview import overview
 from neuron_top.views.progress import cache_card
 from neuron_top.views.summary import summary
@@ -330,7 +331,17 @@ def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
     assert runs.row(failed)["reason"] == failed.reason
     assert runs.report_link("a b").href == "report?run=a+b"
     assert runs.comparison_link("/p/", "a b", ["live"]).href == "/p/comparison?a=a+b&b="
+    assert runs.comparison_link("/p/", "a", list("bcdefgh")).children == "Compare all 8"
+    assert runs.comparison_link("/p/", "a", list("bcdefghi")).children == "Compare the first 8 of 9"
     assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
+
+
+def test_runs_that_are_not_laid_over_the_others_are_counted() -> None:
+    laid = [overlaid_run(name, name.upper(), Run()) for name in "abcdefgh"]
+    shown = runs.render(recordings(), full().read(summary), "a", laid, chosen=8)
+    assert shown["runs-laid"] == "8 runs, at most 8: A, B, C, D, E, F, G, H"
+    shown = runs.render(recordings(), full().read(summary), "a", laid, chosen=10)
+    assert shown["runs-laid"] == "the first 8 of 10 runs: A, B, C, D, E, F, G, H"
 
 
 def test_where_no_job_runs_nothing_is_summed_up_and_there_is_no_report() -> None:

@@ -255,6 +255,20 @@ def test_every_answer_forbids_framing_sniffing_and_foreign_scripts(local: Served
         assert "server" not in headers
 
 
+@pytest.mark.parametrize("prefix", ["/", "/node/", "/assets/"])
+def test_browsers_keep_the_programs_files_and_no_data(tmp_path: Path, prefix: str) -> None:
+    counted = ev.CoresSampled(node="assets", kind=ev.CoreKind.NEURON, cores=(ev.CoreSample(core=0),), at=START)
+    data = ("api/overview", "api/cores/assets/neuron/0", "api/cores/none/assets/0", "assets/none.js", "")
+    with serving(StillFeed([*job(), counted]), tmp_path, prefix=prefix) as served:
+        for asked in (f"{prefix}{path}" for path in data):
+            assert served.ask(asked).headers["cache-control"] == "no-store", asked
+        assert served.ask(f"{prefix}api/cores/assets/neuron/0").status == 200
+        assert served.ask("/api/cores/none/assets/0").headers["cache-control"] == "no-store", "behind a proxy"
+        file = served.ask(f"{prefix}assets/neurontop.css")
+        assert file.status == 200
+        assert "cache-control" not in file.headers
+
+
 def test_script_in_lines_names_and_runs_is_data_and_never_markup(local: Served) -> None:
     page = local.ask("/").body.decode()
     assert SCRIPT not in page

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top.agent.intents import IntentWorker
@@ -395,6 +396,66 @@ def test_a_change_that_cannot_be_answered_is_given_up_and_the_next_one_planned(
             (IntentState.PLANNED, None),
         ]
         assert said == ["change 1, which the fleet asks for, cannot be answered: ValueError: odd"]
+
+
+TOO_LARGE = msgspec.Raw(b"1e200000")
+"""A number beyond what a column of PostgreSQL holds."""
+
+
+class PlansTooMuch(NodeActions):
+    """A node whose first plan has a number that no database takes."""
+
+    planned = 0
+
+    def plan(self, asked: dict[str, object]) -> tuple[dict[str, object], bytes]:
+        outcome, prepared = super().plan(asked)
+        self.planned += 1
+        return (outcome | {"frees": TOO_LARGE} if self.planned == 1 else outcome), prepared
+
+
+class DoesTooMuch(NodeActions):
+    """A node that says what it did with such a number."""
+
+    def execute(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
+        return super().execute(asked, prepared) | {"moved_bytes": TOO_LARGE}
+
+
+def test_a_plan_that_the_database_refuses_is_refused_in_words_and_the_next_one_planned(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    node, said = Node(tmp_path, "n1", postgres_url), list[str]()
+    request = {"action": "evict", "modules": ["MODULE_*"], "root": str(node.cache)}
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", PlansTooMuch(settings), said.append)
+        for _ in range(2):
+            store.intents.ask("n1", request, "b")
+        worker._look()
+        first, second = store.intents.of_batch("b")
+        assert (first.state, second.state) == (IntentState.REFUSED, IntentState.PLANNED)
+        assert "the database does not take this: value overflows numeric format" in str(first.result["text"])
+        assert len(said) == 1
+
+
+def test_a_change_whose_report_the_database_refuses_is_done_and_can_be_undone(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    node, said = Node(tmp_path, "n1", postgres_url), list[str]()
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", DoesTooMuch(settings), said.append)
+        change = confirmed(store, worker, node)
+        worker._look()
+        (done,) = store.intents.of_batch("b")
+        assert (done.state, done.result["done"], node.modules()) == (IntentState.DONE, 3, set())
+        assert "as its report could not be stored" in str(done.result["text"])
+        assert len(said) == 1
+        assert store.intents.move(change, IntentState.DONE, IntentState.UNDO)
+        worker._look()
+        (undone,) = store.intents.of_batch("b")
+        assert (undone.state, len(node.modules())) == (IntentState.UNDONE, 3), undone
 
 
 def test_only_operators_ask_and_nothing_is_done_without_a_confirmation(

@@ -106,6 +106,57 @@ def test_what_the_device_plugin_prints_besides_is_not_marked(line: str) -> None:
     assert only(LineMarked, read(f"{line}\n")) == []
 
 
+NO_DEVICES = '"msg":"could not list devices","error":"no \\"such\\" file"'
+
+
+@pytest.mark.parametrize(
+    ("line", "level", "text"),
+    [
+        (
+            f'{{"level":"error","ts":1792845296.5,{NO_DEVICES}}}',
+            LogLevel.ERROR,
+            'could not list devices: no "such" file',
+        ),
+        (
+            f'{{{NO_DEVICES}, "level": "warning", "time": "2026-10-24T12:34:56.5Z"}}',
+            LogLevel.WARNING,
+            'could not list devices: no "such" file',
+        ),
+        ('{"time":"2026-10-24T12:34:56.5Z","level":"FATAL","msg":"gone"}', LogLevel.FATAL, "gone"),
+        ('[pod/plugin-x/main] {"level":"dpanic","ts":1792845296.5,"msg":"gone"}', LogLevel.CRITICAL, "gone"),
+        ('{"log":"{\\"level\\":\\"error\\",\\"ts\\":1792845296.5,\\"msg\\":\\"gone\\"}\\n"}', LogLevel.ERROR, "gone"),
+    ],
+)
+def test_warnings_and_errors_in_json_are_marked_with_their_own_time(line: str, level: LogLevel, text: str) -> None:
+    at = datetime(2026, 10, 24, 12, 34, 56, 500_000, tzinfo=UTC).timestamp()
+    assert [(one.level, one.text, one.at) for one in only(LineMarked, read(f"{line}\n"))] == [(level, text, at)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"level":"info","ts":1792845296.5,"msg":"no device has failed"}',
+        '{"level":"error"}',
+        '{"level":30,"msg":"gone","state":"error"}',
+        'the answer was {"level":"error","msg":"gone"}',
+        '{"level":"error","ts":1e400,"msg":"gone',
+    ],
+)
+def test_other_json_is_not_marked(line: str) -> None:
+    assert only(LineMarked, read(f"{line}\n")) == []
+
+
+def test_what_a_structured_logger_passes_on_is_read_as_if_it_stood_alone() -> None:
+    said = "2026-10-24 12:34:56.000789:  4711  ERROR ||NEURON_CC_WRAPPER||: Failed compilation with ['neuronx-cc']"
+    (alone,), (passed_on,) = read(f"{said}\n"), read(f'{{"level":"error","msg":"{said}"}}\n')
+    assert passed_on == alone
+
+
+def test_a_daemon_before_klogs_header_is_its_process() -> None:
+    (event,) = only(LineMarked, read('kubelet[812]: E1024 12:34:56.789012     812 kubelet.go:42] "no devices"\n'))
+    assert (event.level, event.text, event.pid) == (LogLevel.ERROR, 'kubelet.go:42] "no devices"', 812)
+
+
 def test_a_line_in_logfmt_has_its_own_time() -> None:
     event = only(LineMarked, read('time="2026-10-24T12:34:56Z" level=error msg="no devices"\n'))[0]
     assert event.at == datetime(2026, 10, 24, 12, 34, 56, tzinfo=UTC).timestamp()

@@ -72,7 +72,7 @@ async def test_the_page_says_how_to_leave_it_and_what_opens_an_alert() -> None:
         app = pilot.app
         assert isinstance(app, TopApp)
         await pilot.press("a")
-        await until(pilot, lambda: isinstance(app.screen, AlertsPage) and "esc goes back" in text(app))
+        await until(pilot, lambda: isinstance(app.screen, AlertsPage) and "Alerts" in text(app))
         keys = app.screen.query_one(KeyBar).draw(80, 1)[0].text
         assert all(
             words in keys for words in ("enter open", "L log lines", "m mute", "a acknowledge", "esc back", "q quit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from textual.pilot import Pilot
 
 from neuron_top.events.diagnosis import CauseClass
@@ -11,6 +12,7 @@ from neuron_top.store.records import RunRecord
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.runs import COLUMNS, RunsScreen, filter_text
 from neuron_top.tui.theme import DARK, UNICODE, Theme
+from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
 from neuron_top.views.diagnosis import describe
 from neuron_top.views.runs import RunRow, run_row
@@ -81,6 +83,38 @@ async def test_marked_recordings_are_laid_over_each_other_and_compared() -> None
         assert all(name in text(app) for name in ids)
         await pilot.press("escape", "c")
         await until(pilot, lambda: "compared with the first" in text(app) and ids[2] in text(app))
+
+
+@pytest.mark.parametrize("key", ["d", "asterisk", "r", "n", "T"])
+async def test_in_the_demo_its_recording_is_not_changed_and_no_key_offers_it(key: str) -> None:
+    app = TopApp(feeds.full(), Settings(), first="runs", services=feeds.StillServices(feeds.recordings()), is_demo=True)
+    async with app.run_test(size=(160, 60)) as pilot:
+        screen = await opened(app, pilot)
+        keys = screen.query_one(KeyBar).draw(160, 1)[0].text
+        assert "compare" in keys
+        assert not any(word in keys for word in ("delete", "name"))
+        await pilot.press(key)
+        assert app.screen is screen
+        assert screen.prompt is None
+        assert "nothing about it can be changed" in screen.query_one(KeyBar).draw(160, 1)[0].text
+
+
+async def test_a_ninth_mark_says_which_mark_it_takes_off() -> None:
+    first = feeds.recordings()[0]
+    rows = tuple(msgspec.structs.replace(first, id=f"20260101-00000{number}-aaaa") for number in range(9))
+    app = app_with(feeds.StillServices(rows))
+    async with app.run_test(size=(160, 60)) as pilot:
+        screen = await opened(app, pilot)
+        ids = [row.id for row in screen.table.order.rows]
+        await pilot.press(*["space", "down"] * 8)
+        assert screen.marked == ids[:8]
+        assert "can be marked" not in screen.query_one(KeyBar).draw(160, 1)[0].text
+        await pilot.press("space")
+        assert screen.marked == ids[1:]
+        assert (
+            f"8 can be marked: the mark of {ids[0]}, the oldest, is gone"
+            in screen.query_one(KeyBar).draw(160, 1)[0].text
+        )
 
 
 def text(app: TopApp) -> str:

@@ -11,15 +11,30 @@ USAGE: tuple[Recognizer, ...] = (
         CauseClass.TOOL_ERROR,
         Weight.STATEMENT,
         words(
-            "do not match the hashes|externally-managed-environment|get lock /var/lib|dpkg was interrupted"
-            "|yum lockfile is held|condaverificationerror|invalidarchiveerror|npm err! code e| error code e"
+            "do not match the hashes|get lock /var/lib|dpkg was interrupted|yum lockfile is held"
+            "|condaverificationerror|invalidarchiveerror"
         ),
         (
-            r"^(?:ERROR: )?THESE PACKAGES DO NOT MATCH THE HASHES\b|^externally-managed-environment$"
+            r"^(?:ERROR: )?THESE PACKAGES DO NOT MATCH THE HASHES\b"
             r"|^E: (?:Could not get lock /var/lib/|dpkg was interrupted, )"
             r"|^yum lockfile is held by another process|\b(?:CondaVerification|InvalidArchive)Error\b"
-            r"|^(?:npm (?:ERR!|error)|\d{1,6} error) code E(?!LIFECYCLE)[A-Z]*\d{0,3}\b"
         ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "a Python that belongs to the system",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("externally-managed-environment"),
+        r"^externally-managed-environment$",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "npm refuses",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("npm err! code e| error code e"),
+        r"^(?:npm (?:ERR!|error)|\d{1,6} error) code E(?!LIFECYCLE)[A-Z]*\d{0,3}\b",
         Confidence.MEDIUM,
     ),
     Recognizer(

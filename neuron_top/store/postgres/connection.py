@@ -26,6 +26,7 @@ from neuron_top.store.errors import (
     StoreMissing,
     StoreNewer,
     StoreNotAllowed,
+    StoreRefused,
     StoreUnreachable,
     StoreUnusable,
 )
@@ -70,6 +71,9 @@ _STATES = {
     "57P02": StoreUnreachable,
     "57P03": StoreUnreachable,
 }
+_OF_THE_VALUE = ("22", "54")
+"""Classes of SQLSTATE: data exceptions, as of a character that the database's encoding lacks, and limits of the
+program, as of a value that is too large."""
 
 
 class _Connection(psycopg.Connection[TupleRow]):
@@ -271,6 +275,8 @@ class Database:
             )
         if kind is not None:
             return kind(f"{self.place}: {primary}")
+        if (problem.sqlstate or "").startswith(_OF_THE_VALUE):
+            return StoreRefused(f"{self.place}: the database does not take this: {primary}")
         if isinstance(problem, psycopg.OperationalError):
             return StoreUnreachable(f"{self.place} cannot be reached: {primary}")
         return StoreUnusable(f"{self.place}: {primary}")

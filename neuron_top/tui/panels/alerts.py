@@ -119,8 +119,7 @@ class AlertPageView(NamedTuple):
 def alert_page(theme: Theme, view: AlertPageView, width: int) -> list[Strip]:
     """Every alert with all its text: what was seen, and what to do; then those that ended."""
     listed = view.listed
-    summary = f"{_summary(listed.active)} · " if listed.holding else ""
-    strips = [rule(theme, width, "Alerts", f"{summary}esc goes back")]
+    strips = [rule(theme, width, "Alerts", _summary(listed.active) if listed.holding else "")]
     if not listed.holding:
         strips += [Line(theme, width).gap(2).put("No alerts.", theme.quiet).strip(), Line(theme, width).strip()]
     for title, found in (("", listed.active), ("Acknowledged", listed.acknowledged), ("Muted", listed.muted)):

@@ -25,7 +25,7 @@ CHANGE = 9
 
 def comparison_lines(theme: Theme, view: Comparison, width: int) -> list[Strip]:
     """The whole page."""
-    strips = [rule(theme, width, "Two recordings", "esc goes back")]
+    strips = [rule(theme, width, "Two recordings")]
     for name, label in ((view.a, "A"), (view.b, "B")):
         strips.append(Line(theme, width).gap(2).put(label, theme.title, 3).put(name, theme.strong).strip())
     strips += [Line(theme, width).gap(2).put(sentence, theme.text).strip() for sentence in view.answer]

@@ -293,7 +293,7 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
     """One core: what it does now, its memory by kind, its history."""
     row = page.row
     title = f"Core {row.core}" + (f" · rank {row.rank}" if row.rank is not None else "")
-    strips = [rule(theme, width, title, "esc goes back")]
+    strips = [rule(theme, width, title)]
     when = "at last" if page.over or row.stale else "now"
     facts: list[tuple[str, str, Style]] = [
         ("state", *_core_state(theme, page)),

@@ -35,7 +35,7 @@ def detail_lines(
     """
     is_usable = bool(entries) and all(entry.state in HITS for entry in entries or ())
     misses = not is_usable if page is None else page.row.misses or page.row.state is GraphState.CACHED_FAILURE
-    strips = [rule(theme, width, key, "w explains the miss · esc goes back" if misses else "esc goes back")]
+    strips = [rule(theme, width, key, "w explains the miss" if misses else "")]
     if page is not None:
         strips += _in_the_run(theme, page, width)
     elif entries or entries is None:

@@ -28,12 +28,11 @@ def why_lines(theme: Theme, why: MissExplanation, width: int, title: str = WHY_T
 def misses_lines(theme: Theme, view: Misses | str, width: int) -> list[Strip]:
     """Every miss of a run with its explanation, or the text shown until those have been read."""
     if isinstance(view, str):
-        return [rule(theme, width, "Why they missed", "esc goes back"), *paragraph(theme, view, width, theme.quiet)]
+        return [rule(theme, width, "Why they missed"), *paragraph(theme, view, width, theme.quiet)]
     explained = f"{len(view.explained)} of {view.met}" if len(view.explained) < view.met else ""
     parts = (
         counted(view.met, "miss", "misses"),
         f"{explained}, the longest compiles" if explained else "",
-        "esc goes back",
     )
     strips = [rule(theme, width, "Why they missed", " · ".join(part for part in parts if part))]
     for why in view.explained:

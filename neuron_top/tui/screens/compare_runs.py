@@ -33,7 +33,7 @@ def compare_many_page(compare: Callable[[], MultiComparison]) -> AsyncPage:
 
 def many_lines(theme: Theme, view: MultiComparison | str, width: int) -> list[Strip]:
     """What differs in sentences, then a row each."""
-    strips = [rule(theme, width, "Recordings compared with the first", "esc goes back")]
+    strips = [rule(theme, width, "Recordings compared with the first")]
     if isinstance(view, str):
         return [*strips, Line(theme, width).gap(2).put(view, theme.quiet).strip()]
     strips += [strip for text in view.answer for strip in paragraph(theme, text, width)]
@@ -73,7 +73,7 @@ def _many_cells(row: ComparedRun) -> tuple[str, ...]:
 
 def _lines(theme: Theme, view: Comparison | str, width: int) -> list[Strip]:
     if isinstance(view, str):
-        title = rule(theme, width, "Two recordings", "esc goes back")
+        title = rule(theme, width, "Two recordings")
         return [title, Line(theme, width).gap(2).put(view, theme.quiet).strip()]
     return comparison_lines(theme, view, width)
 
@@ -93,7 +93,7 @@ def overlay_page(read: Callable[[], tuple[OverlaidRun, ...]]) -> AsyncPage:
 
 def overlay_lines(theme: Theme, view: Sequence[OverlaidRun] | str, width: int) -> list[Strip]:
     """The letter of each recording, then loss and throughput by step."""
-    strips = [rule(theme, width, "Recordings over one axis", "esc goes back")]
+    strips = [rule(theme, width, "Recordings over one axis")]
     if isinstance(view, str):
         return [*strips, Line(theme, width).gap(2).put(view, theme.quiet).strip()]
     for letter, hue, run in zip(LETTERS, _HUES, view, strict=False):

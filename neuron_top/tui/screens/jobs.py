@@ -55,7 +55,7 @@ class JobsPage(DetailPage):
 def jobs_lines(theme: Theme, view: View, width: int) -> list[Strip]:
     """The page."""
     cards, chosen = view
-    strips = [rule(theme, width, "Jobs", "enter shows one · esc closes")]
+    strips = [rule(theme, width, "Jobs", "enter shows one")]
     if not cards:
         return [*strips, *paragraph(theme, "Nothing else runs here, and one log is read.", width, theme.quiet)]
     for card in cards:

@@ -105,6 +105,10 @@ def filter_text(row: RunRow) -> str:
     return f"{row.id} {_name(row)} {row.state_text} {row.reason} {labels} {' '.join(row.command)}"
 
 
+CHANGES = ("delete", "star", "rename", "note", "tags")
+"""The actions that change a recording."""
+
+
 class Labels(TypedDict, total=False):
     """The labels of a recording to change; one that is missing stays as it is."""
 
@@ -197,7 +201,10 @@ class RunsScreen(TableScreen):
         if row.id in self.marked:
             self.marked.remove(row.id)
         else:
-            self.marked = [*self.marked, row.id][-MOST_RUNS:]
+            if len(self.marked) == MOST_RUNS:
+                oldest = self.marked.pop(0)
+                self.notice(f"{MOST_RUNS} can be marked: the mark of {oldest}, the oldest, is gone")
+            self.marked.append(row.id)
         self.table.redraw()
 
     def _chosen(self) -> list[str]:
@@ -220,6 +227,20 @@ class RunsScreen(TableScreen):
 
     # Labels
 
+    def offers(self, action: str) -> bool:
+        """Not what changes a recording in the demo."""
+        return super().offers(action) and not (self.host.is_demo and action in CHANGES)
+
+    def _to_change(self) -> RunRow | None:
+        """The recording under the cursor; None, with a notice, where there is none or it cannot be changed."""
+        row = self.table.order.current
+        if self.host.is_demo:
+            self.notice("the demo plays a copy of its recording: nothing about it can be changed")
+            return None
+        if row is None:
+            self.notice("select a recording first (arrow keys)")
+        return row
+
     def action_star(self) -> None:
         """Give the recording under the cursor a star, or take it away."""
         self._label(lambda row: {"starred": not row.starred})
@@ -237,17 +258,14 @@ class RunsScreen(TableScreen):
         await self._ask("tags, with blanks between them", lambda row: " ".join(row.tags), _tag_changes)
 
     async def _ask(self, what: str, known: Callable[[RunRow], str], change: Callable[[RunRow, str], Labels]) -> None:
-        row = self.table.order.current
+        row = self._to_change()
         if row is None:
-            self.notice("select a recording first (arrow keys)")
             return
         await self.ask(f"{what} of {row.id}", known(row), lambda text: self._change_labels(row, change(row, text)))
 
     def _label(self, change: Callable[[RunRow], Labels]) -> None:
-        row = self.table.order.current
-        if row is None:
-            self.notice("select a recording first (arrow keys)")
-        else:
+        row = self._to_change()
+        if row is not None:
             self._change_labels(row, change(row))
 
     def _change_labels(self, row: RunRow, labels: Labels) -> None:
@@ -285,12 +303,10 @@ class RunsScreen(TableScreen):
 
     def action_delete(self) -> None:
         """Ask, then delete the recording under the cursor."""
-        row = self.table.order.current
-        if row is None:
-            self.notice("select a recording first (arrow keys)")
-        elif row.state is JobState.RUNNING:
+        row = self._to_change()
+        if row is not None and row.state is JobState.RUNNING:
             self.notice("this recording is still being written and cannot be deleted")
-        else:
+        elif row is not None:
             self.host.open(DeleteRunPage(row, self._delete))
 
     def _delete(self, row: RunRow) -> None:

@@ -42,7 +42,7 @@ def space_page(look: Callable[[], Space]) -> AsyncPage:
 
 def space_lines(theme: Theme, view: Space | str, width: int) -> list[Strip]:
     """A line per cache, then what could go."""
-    strips = [rule(theme, width, "Space", "esc goes back")]
+    strips = [rule(theme, width, "Space")]
     if isinstance(view, str):
         return [*strips, *paragraph(theme, view, width, theme.quiet)]
     sizes: dict[str, int] = {}
