@@ -158,7 +158,8 @@ class FileTail:
         if self._streams or not self._fingerprint or self._descriptor is None:
             return False
         length = len(self._fingerprint)
-        return self._bytes_at(self._position - length, length) != self._fingerprint
+        found = self._bytes_at(self._position - length, length)
+        return self.problem is None and found != self._fingerprint  # a file that cannot be read shows nothing
 
     def _grown(self, limit: int) -> list[Chunk | FileChange]:
         chunks: list[Chunk | FileChange] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -136,6 +137,27 @@ def test_a_closed_tail_goes_on_where_it_was(tmp_path: Path) -> None:
     with path.open("ab") as log:
         log.write(b"two\n")
     assert text_of(tail.drain()) == b"two\n"
+
+
+def test_a_file_that_cannot_be_read_for_a_moment_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"one\n")
+    tail = FileTail(path)
+    tail.drain()
+
+    def unreachable(*_: object) -> bytes:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pread", unreachable)
+        assert tail.read() == []
+    assert tail.problem is not None
+    with path.open("ab") as log:
+        log.write(b"two\n")
+    assert tail.drain() == [Chunk(str(path), 4, b"two\n")]
+    assert tail.problem is None
 
 
 def test_a_file_that_was_replaced_while_the_tail_was_closed_is_reported_before_its_first_bytes(tmp_path: Path) -> None:
