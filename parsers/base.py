@@ -15,6 +15,8 @@ from neuron_top.events import AnyEvent, LineMalformed, LineMarked, LogGeneration
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import prefixes, timestamps
+from neuron_top.parsers.json_lines import HEADING
+from neuron_top.parsers.labels import Labels
 
 TEXT_LIMIT = 2000
 """Characters of free text an event keeps; a compiler's argv can run to tens of thousands."""
@@ -144,23 +146,29 @@ class LineFamily:
         return []
 
 
-def records(text: str, offset: int, source: str = "") -> list[Record]:
-    """The records of one segment of a line, from which ANSI codes have been removed."""
+def records(text: str, offset: int, source: str = "", labels: Labels | None = None) -> list[Record]:
+    """The records of one segment of a line, from which ANSI codes have been removed. `labels`: those that lines before
+    it have shown; it may show one more."""
     if text.startswith("{") and "20" not in text:  # neither a prefix nor dots begin like this, and no header follows
         return [Record(text, offset, source)]
     first = HEADER.match(text)
     if first is not None and text.count(":", first.end()) < 2:  # nothing in front, no second header
         return _apart(_headed(first, text[first.end() :].lstrip(_BLANKS), offset, source))
-    prefix, body = prefixes.split(text)
+    split = prefixes.split if labels is None else labels.split
+    prefix, body = split(text)
     result: list[Record] = []
     dots, body = _split_dots(body)
     while dots and len(result) < _MOST_RECORDS:  # MPI puts its prefix in front of every single dot
         result.append(_bare("." * dots, prefix, offset, source, DOTS))
-        again, body = prefixes.split(body)
+        again, body = split(body)
         prefix = prefix if again is prefixes.NO_PREFIX else again
         dots, body = _split_dots(body)
     found = list(HEADER.finditer(body)) if "20" in body else []
     lead = body[: found[0].start()] if found else body
+    if labels is not None and not result and (found or HEADING in lead):
+        front = lead if found else lead.partition(HEADING)[0]
+        if labels.learn(front, text[: len(text) - len(body)]):
+            return records(text, offset, source, labels)
     if lead.strip() or not (found or result):
         result.append(_bare(lead, prefix, offset, source))
     for index, header in enumerate(found):

@@ -20,6 +20,7 @@ from neuron_top.parsers import base, families, json_lines, own_lines, timestamps
 from neuron_top.parsers.base import PLAIN, Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, KEYWORDS, FamilyRow
+from neuron_top.parsers.labels import Labels
 from neuron_top.parsers.line_cache import LineCache
 from neuron_top.parsers.line_unwrapper import LineUnwrapper
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
@@ -56,7 +57,8 @@ class LogReader:
         self._wide: wide.WideLines | None = None
         """Set for a log in UTF-16."""
         self._buffer = LineSplitter()
-        self._unwrapper = LineUnwrapper()
+        self._labels = Labels()
+        self._unwrapper = LineUnwrapper(self._labels.split)
         self._offset = self._line_start = offset
         """`_offset`: where the next block begins. `_line_start`: where its first line begins, which is before the block
         if that line came in pieces."""
@@ -231,7 +233,10 @@ class LogReader:
         return self._counted(events)
 
     def _records_of(self, segment: str, offset: int) -> list[base.Record]:
-        found = base.records(segment, offset, self.source)
+        known = len(self._labels)
+        found = base.records(segment, offset, self.source, self._labels)
+        if len(self._labels) > known:
+            self._line_cache.clear()  # lines that came before a label was known
         if found and own_lines.is_own(found[0].text):  # a header may stand in what it quotes
             return []
         if self._until is not None and found and found[-1].at is not None:
