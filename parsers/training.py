@@ -55,13 +55,17 @@ _AVERAGE = late_pattern(
 _FACT = late_pattern(r"\s+([A-Za-z][\w .,&()/-]{2,90}?)(?: = |: )([\d,]{1,30})\s*$")
 _BANNER = "***** Running "
 _FACT_LINES = 20
+_THOUSANDS = r"\d{1,3}(?:,\d{3}){1,4}(?!\d|,\d)"
+_AMOUNT = rf"(?:{_THOUSANDS}(?:\.\d{{0,20}})?|{_FLOAT})"
+"""A number, perhaps with commas between its thousands."""
+_COUNT = rf"({_THOUSANDS}|\d{{1,12}})(?!\d|[.,]\d)"
 _LOSS = late_pattern(
-    rf"\b(?:train_|step_|training |train |avg_?|average )?loss\b['\"]?\s{{0,4}}(?:[:=|]|is)?\s{{0,6}}({_FLOAT})",
+    rf"\b(?:train_|step_|training |train |avg_?|average )?loss\b['\"]?\s{{0,4}}(?:[:=|]|is)?\s{{0,6}}({_AMOUNT})",
     re.IGNORECASE,
 )
 _STEP = late_pattern(
-    r"\b(?:global_?)?(?:steps?|iteration|iter|batch)\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,12})(?!\d)"
-    r"(?:\s?/\s?(\d{1,12})(?!\d))?",
+    rf"(?<![/\w])(?:global_?)?(?:steps?|iteration|iter|batch)\b['\"]?\s{{0,4}}[:=#\[]?\s{{0,6}}{_COUNT}"
+    rf"(?:\s?/\s{{0,8}}{_COUNT})?",
     re.IGNORECASE,
 )
 _EPOCH = late_pattern(r"\bepochs?\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,6}(?!\d)(?:\.\d{1,12})?)", re.IGNORECASE)
@@ -179,7 +183,7 @@ def _checkpoint(record: Record) -> list[AnyEvent]:
         CheckpointReported(
             **common(record),
             path=clip(where[1].rstrip(".,;")) if where else "",
-            step=int(step[1]) if step else None,
+            step=_whole(_number(step[1])) if step else None,
             finished=bool(_WRITTEN.search(words)) and not _BEGUN.search(words),
         )
     ]
@@ -310,8 +314,8 @@ def _loss(record: Record) -> list[AnyEvent] | None:
         StepReported(
             **common(record),
             loss=_number(loss[1]),
-            step=int(step[1]) if step else None,
-            total_steps=int(step[2]) if step and step[2] else None,
+            step=_whole(_number(step[1])) if step else None,
+            total_steps=_whole(_number(step[2])) if step and step[2] else None,
             epoch=_number(epoch[1]) if epoch else None,
             learning_rate=_number(rate[1]) if rate else None,
             throughput=_number(throughput["value"]) if throughput else None,
@@ -332,7 +336,7 @@ def _number(text: str | None) -> float | None:
     if text is None or text == "?":
         return None
     try:
-        return float(text)
+        return float(text.replace(",", ""))
     except ValueError:
         return None
 

@@ -55,6 +55,25 @@ def test_a_step_is_read_as_printed(line: str, fields: dict[str, object]) -> None
     assert {name: getattr(step, name) for name in fields} == fields
 
 
+@pytest.mark.parametrize(
+    ("line", "step", "total", "loss"),
+    [
+        ("step 1,200 | loss 2.5", 1200, None, 2.5),
+        ("step 1,200, loss: 1,234.5, lr 0.1", 1200, None, 1234.5),
+        ("Step 12,000/1,500,000 loss 2,500", 12000, 1_500_000, 2500.0),
+        ("step 5, loss 2.5, 3.5", 5, None, 2.5),
+        (" iteration       10/     100 | consumed samples: 160 | lm loss: 8.25E+00 | loss scale: 1.0 |", 10, 100, 8.25),
+        ("| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 12.3 | loss  7.5 | ppl  1800", None, None, 7.5),
+        ("epoch 1: step 0.5 s, loss 2.5", None, None, 2.5),
+    ],
+)
+def test_commas_and_fractions_in_numbers_are_read_as_such(
+    line: str, step: int | None, total: int | None, loss: float
+) -> None:
+    (found,) = only(StepReported, read(line + "\n"))
+    assert (found.step, found.total_steps, found.loss) == (step, total, loss)
+
+
 def test_of_a_number_that_is_too_long_no_part_is_taken() -> None:
     (step,) = only(StepReported, read("epoch: 3 batch: 20240101123045 loss: 2.5\n"))
     assert (step.step, step.epoch, step.loss) == (None, 3.0, 2.5)
