@@ -24,6 +24,8 @@ from neuron_top.processes.log_input import refusal
 
 CHUNK_BYTES = 1 << 18
 _FINGERPRINT_BYTES = 256
+_PAGE_BYTES = 1 << 16
+"""More than a page, in which a hole ends, of any machine and file system."""
 
 
 class Chunk(NamedTuple):
@@ -152,6 +154,21 @@ class FileTail:
 
     def _restart(self) -> None:
         self._position, self._fingerprint = 0, b""
+        self._skip_hole()
+
+    def _skip_hole(self) -> None:
+        """Begin behind the zeros that a file has where it was cut, if its writer goes on at its old offset.
+
+        A rotation that copies and cuts a file leaves such a hole, of gigabytes, unless the writer appends.
+        """
+        if self._descriptor is None or self._streams:
+            return
+        try:
+            begin = os.lseek(self._descriptor, 0, os.SEEK_DATA)
+        except OSError:  # no data at all, or a file system that knows of no holes
+            return
+        page = self._bytes_at(begin, _PAGE_BYTES) if begin else b""
+        self._position = begin + len(page) - len(page.lstrip(b"\0"))
 
     def _was_rewritten(self) -> bool:
         """Whether the file is shorter than what we read, or has other bytes at the place of those."""

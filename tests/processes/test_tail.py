@@ -76,6 +76,22 @@ def test_a_file_cut_and_grown_past_the_old_size_is_read_again_from_its_start(tmp
     assert text_of(found) == b"much longer than before\n"
 
 
+def test_the_hole_before_what_is_written_to_a_file_that_was_cut_is_not_read(tmp_path: Path) -> None:
+    path, size = tmp_path / "a.log", 1 << 20
+    with path.open("wb", buffering=0) as log:
+        log.write(b"old\n" * (size // 4))
+        tail = FileTail(path)
+        tail.drain()
+        log.truncate(0)
+        log.write(b"new\n")  # at the offset that it had: it does not append
+        found = tail.drain()
+        log.write(b"newer\n")
+        assert tail.drain() == [Chunk(str(path), size + 4, b"newer\n")]
+    if path.stat().st_blocks * 512 >= size:
+        pytest.skip("this file system keeps no holes")
+    assert found == [FileChange(str(path), Rotation.TRUNCATED), Chunk(str(path), size, b"new\n")]
+
+
 def test_a_file_that_vanishes_and_returns_is_reported_once_each(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(b"one\n")
