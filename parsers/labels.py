@@ -36,11 +36,14 @@ _FORM = late_pattern(
     r"|\d{1,3} (?=[A-Za-z][\w.-]{0,63}: )"
     r"|\d\d[OE]\+?\s"
     r"|\d{1,7}\t"
+    r"|[a-z][\w-]{0,60}/\d{1,5} "
+    r"|(?:[\w./-]{1,100}\.(?:log|txt|out|err):)?(?:\d{1,7}:)?(?=$|\[)"
+    r"|[#>|] "
     r"){1,4}"
 )
 """Up to four of: a timestamp, something in brackets (`[0]`, `[node12]`, `[prterun-node1-812@1,5]<stdout>:`), a stream,
 a task, a host, the journal's program, a container's name, a process, the pod and container of `stern`, a task before
-its host, GitLab's stream, the number of a line."""
+its host, GitLab's stream, the number of a line, TorchX's role, grep's file and line, the margin of a quotation."""
 _CHANGING = late_pattern(
     r"(\s*)\d+|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
 )
