@@ -44,6 +44,9 @@ _STAMPS = tuple(b":%02d.000" % second for second in range(60))
 """How the wrapper's timestamps end: with seconds, and milliseconds padded with zeros; `.000` alone is in many numbers.
 A terminal may wrap a timestamp that follows a progress bar: `it/s]20` and `s/it]20` mark the line where it begins."""
 
+_JSON_LEVELS = tuple(b'"level":%b"%b' % (blank, letter) for blank in (b"", b" ") for letter in (b"e", b"f", b"c", b"w"))
+"""How structured loggers write theirs, if not in capital letters."""
+
 FAMILIES = (
     FamilyRow(
         TorchNeuronLines,
@@ -97,7 +100,7 @@ FAMILIES = (
         Problems,
         (b"Traceback", b"ERROR", b"WARN", b"Warning: ", b"rror: ", b"xception: ", b"CRITICAL", b"FATAL", b" E ", b" W ",
          b" F ", b"torch/distributed", b".go:", b"level=e", b"level=f", b"level=p", b"level=w", b'level="e',
-         b'level="f', b'level="w', b"(exitcode", b"Root Cause", b"died with", b"Failures:", b"FAILED"),
+         b'level="f', b'level="w', *_JSON_LEVELS, b"(exitcode", b"Root Cause", b"died with", b"Failures:", b"FAILED"),
         (PLAIN, WRAPPER, XLA),
         counted=False,
     ),

@@ -13,9 +13,20 @@ from typing import Any
 import msgspec
 
 from neuron_top import escapes
+from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 
-_MEMBERS = ("log", "message", "msg", "textPayload", "MESSAGE", "line")
+_SHIPPED = "log"
+"""Where Docker and Fluent Bit keep what a program printed, whatever its form."""
+_MEMBERS = (_SHIPPED, "message", "msg", "textPayload", "MESSAGE", "line")
 """Where shippers keep the text, in the order in which they are tried."""
+_EVENT = "event"
+"""Where structlog keeps the text; without a level it may be anything."""
+_LEVELS = ("level", "severity", "levelname", "lvl")
+_STAMPS = ("time", "timestamp", "@timestamp", "ts")
+_STAMP = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:?\d\d)")
+"""With a fraction and a zone: other timestamps may be those of the program in its own zone, or a compiler's."""
+_LEVEL_IN_FRONT = late_pattern(r".{0,200}\b(?:ERROR|WARNING|WARN|CRITICAL|FATAL)\b")
 _TRACEBACKS = ("exc_info", "exception", "exc_text", "stack_trace", "stacktrace", "traceback", "stack")
 """Where structured loggers of Python keep a traceback, beside the message; Elastic's has them below `error`."""
 _MOST_LINES = 1000
@@ -25,16 +36,52 @@ HEADING = "Traceback (most recent call last)"
 
 def lines(text: str) -> list[str]:
     """The lines that the program printed; the text itself where it is not such an object."""
-    if not text.startswith('{"') or not text.rstrip().endswith("}"):
+    members = _members_of(text)
+    found = _printed(members) if members is not None else None
+    return [text] if found is None else found[1]
+
+
+def marked_lines(text: str) -> list[str]:
+    """As `lines`, in the form in which programs print to a terminal: the shipper's timestamp in front of each line, a
+    structured logger's level in front of its message, if it is a warning or worse, and its traceback behind that."""
+    members = _members_of(text)
+    if members is not None and _level(members) is not None and isinstance(members.get(_EVENT), str):
+        members = {"message": members[_EVENT], **members}
+    found = _printed(members) if members is not None else None
+    if members is None or found is None:
         return [text]
+    name, printed = found
+    level = _level(members)
+    if name != _SHIPPED and level is not None and level.is_marked and _LEVEL_IN_FRONT.match(printed[0]) is None:
+        printed = [f"{level.name}: {printed[0]}", *printed[1:]]
+    stamps = (value for key in _STAMPS if isinstance(value := members.get(key), str) and _STAMP.fullmatch(value))
+    stamp = next((f"{value} " for value in stamps), "")
+    return [stamp + line for line in (*printed, *traceback(members))]
+
+
+def _level(members: Mapping[str, Any]) -> LogLevel | None:
+    return next((LogLevel.named(value) for key in _LEVELS if isinstance(value := members.get(key), str)), None)
+
+
+def _members_of(text: str) -> dict[str, Any] | None:
+    """The members of an object, with those of its `fields`: Rust's tracing keeps the text one level below, as TGI's
+    launcher prints it."""
+    if not text.startswith('{"') or not text.rstrip().endswith("}"):
+        return None
     try:
         found = msgspec.json.decode(text)
     except (ValueError, RecursionError):
-        return [text]
-    fields = found.get("fields")  # Rust's tracing keeps the text one level below, as TGI's launcher prints it
-    members = {**found, **fields} if isinstance(fields, dict) else found
-    message = next((members[name] for name in _MEMBERS if isinstance(members.get(name), str)), None)
-    return [text] if message is None else escapes.strip_ansi(message).strip("\n").split("\n")[:_MOST_LINES]
+        return None
+    fields = found.get("fields")
+    return {**found, **fields} if isinstance(fields, dict) else found
+
+
+def _printed(members: Mapping[str, Any]) -> tuple[str, list[str]] | None:
+    """The member that holds the text, and its lines."""
+    name = next((name for name in _MEMBERS if isinstance(members.get(name), str)), None)
+    if name is None:
+        return None
+    return name, escapes.strip_ansi(members[name]).strip("\n").split("\n")[:_MOST_LINES]
 
 
 def traceback(fields: Mapping[str, Any]) -> list[str]:

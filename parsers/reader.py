@@ -27,6 +27,8 @@ from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.tally import Tally
 from neuron_top.parsers.training import Training
 
+_LONGEST_FRONT = 200
+"""Characters before an object of JSON in which its prefix must end."""
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search(KEYWORDS)
@@ -209,11 +211,18 @@ class LogReader:
     def _text(self, raw: bytes, offset: int) -> list[AnyEvent]:
         text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
         events: list[AnyEvent] = []
-        for line in json_lines.lines(text) if text.startswith('{"') else (text,):
+        for line in self._unpacked(text) if '{"' in text[:_LONGEST_FRONT] else (text,):
             for whole, begin, parts in self._unwrapper.take(line, offset):
                 events += self._whole(whole, begin, parts)
         self.spanning = bool(self._open) or self._unwrapper.holding
         return events
+
+    def _unpacked(self, text: str) -> list[str]:
+        """The lines in a line, which a shipper or a structured logger may have put into JSON, also behind a prefix."""
+        front, brace, rest = text.partition('{"')
+        if front and (not rest.rstrip().endswith("}") or self._labels.split(text)[1] != brace + rest):
+            return [text]
+        return [front + line for line in json_lines.marked_lines(brace + rest)]
 
     def _whole(self, text: str, offset: int, parts: int) -> list[AnyEvent]:
         """Events of a whole line, which came in `parts` physical lines."""
