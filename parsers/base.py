@@ -36,6 +36,11 @@ HEADER = late_pattern(
 
 Not anchored: dots, progress bars and prefixes come before them, and a torn line holds several. A runtime's timestamp
 without a fraction counts only if the rest of its header follows."""
+OF_GLOG = ("torch/distributed", "NeuronLogging.h")
+"""The sources in glog's headers that are known to begin a line; every job on several workers has one of the first."""
+_GLOG = late_pattern(
+    r"(?<!\S)\[?[VIWEF]\d{3,4} \d\d:\d\d:\d\d\.\d{6,9} (?:\d{1,10} )?(?:torch/distributed|NeuronLogging\.h)"
+)
 _BLANKS = " \t\xa0"
 """What may stand between the words of a header: two blanks, which quoting turns into one, web pages into a non-breaking
 one, and editors into a tab."""
@@ -165,9 +170,9 @@ def records(text: str, offset: int, source: str = "", labels: Labels | None = No
         dots, body = _split_dots(body)
     found = list(HEADER.finditer(body)) if "20" in body else []
     lead = body[: found[0].start()] if found else body
-    if labels is not None and not result and (found or HEADING in lead):
-        front = lead if found else lead.partition(HEADING)[0]
-        if labels.learn(front, text[: len(text) - len(body)]):
+    if labels is not None and not result:
+        front = lead if found else _front(lead)
+        if front is not None and labels.learn(front, text[: len(text) - len(body)]):
             return records(text, offset, source, labels)
     if lead.strip() or not (found or result):
         result.append(_bare(lead, prefix, offset, source))
@@ -178,6 +183,16 @@ def records(text: str, offset: int, source: str = "", labels: Labels | None = No
         record.pid = prefix.pid if record.pid is None else record.pid
         result += _apart(record)
     return result
+
+
+def _front(text: str) -> str | None:
+    """What stands in front of the heading of a traceback, or of a header of PyTorch's or TorchNeuron's; None where
+    there is neither."""
+    front, heading, _ = text.partition(HEADING)
+    if heading:
+        return front
+    found = _GLOG.search(text) if any(words in text for words in OF_GLOG) else None
+    return None if found is None else text[: found.start()]
 
 
 def _apart(record: Record) -> list[Record]:

@@ -68,6 +68,22 @@ def test_the_heading_of_a_traceback_shows_the_label_as_well(label: str) -> None:
     assert [raised.message for raised in only(ErrorRaised, read(labeled(label, text)))] == ["boom"]
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "W0304 09:18:04.165000 46217 torch/distributed/run.py:792] Setting OMP_NUM_THREADS",
+        "[W304 09:54:58.837126036 NeuronLogging.h:103] Warning: [Neuron] [WARNING] [a.cpp:1] slow",
+    ],
+)
+@pytest.mark.parametrize("label", ["3: ", "node12: ", "[2026-03-04 05:06:07] ", "trainer  | "])
+def test_headers_of_pytorch_show_the_label_as_well(label: str, header: str) -> None:
+    text = f"{header}\n{BODY[: BODY.index('2026-')]}"
+    for reader in (LogReader("x"), CountingReader("x", long=0)):
+        reader.feed(labeled(label, text).encode())
+        assert len(reader._labels) == 1
+    assert [step.loss for step in only(StepReported, read(labeled(label, text)))] == [6.7]
+
+
 def test_one_line_shows_the_labels_of_all_nodes_ranks_and_moments() -> None:
     first = f"node1: [2026-03-04 05:06:07] {g2('anything')}"
     events = read(first + labeled("node7: [2026-12-31 23:59:59] ", BODY))
