@@ -29,7 +29,7 @@ from neuron_top.events import (
     WorkerDied,
 )
 from neuron_top.events.levels import LineLevel
-from neuron_top.parsers import prefixes, wide
+from neuron_top.parsers import wide
 
 STANDARD_INPUT = "log:-"
 """The source of lines that came through a pipe."""
@@ -171,4 +171,8 @@ def readable(source: str, offset: int, text: bytes, facts: LineFacts = PLAIN, en
 
 def _rank_in(shown: str) -> int | None:
     """The rank in a launcher's prefix, `[rank3]: `, `[1,3]<stdout>:`, which may stand behind a container's."""
-    return prefixes.split(shown[:_LONGEST_PREFIX])[0].rank if shown[:1] in _PREFIX_SIGNS else None
+    if shown[:1] not in _PREFIX_SIGNS:
+        return None
+    from neuron_top.parsers import prefixes  # the first frame is drawn before any line
+
+    return prefixes.split(shown[:_LONGEST_PREFIX])[0].rank
