@@ -15,6 +15,8 @@ from neuron_top.events import AnyEvent, LineMalformed, LineMarked, LogGeneration
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import prefixes, timestamps
+from neuron_top.parsers.json_lines import HEADING
+from neuron_top.parsers.labels import Labels
 
 TEXT_LIMIT = 2000
 """Characters of free text an event keeps; a compiler's argv can run to tens of thousands."""
@@ -34,6 +36,11 @@ HEADER = late_pattern(
 
 Not anchored: dots, progress bars and prefixes come before them, and a torn line holds several. A runtime's timestamp
 without a fraction counts only if the rest of its header follows."""
+OF_GLOG = ("torch/distributed", "NeuronLogging.h")
+"""The sources in glog's headers that are known to begin a line; every job on several workers has one of the first."""
+_GLOG = late_pattern(
+    r"(?<!\S)\[?[VIWEF]\d{3,4} \d\d:\d\d:\d\d\.\d{6,9} (?:\d{1,10} )?(?:torch/distributed|NeuronLogging\.h)"
+)
 _BLANKS = " \t\xa0"
 """What may stand between the words of a header: two blanks, which quoting turns into one, web pages into a non-breaking
 one, and editors into a tab."""
@@ -144,23 +151,29 @@ class LineFamily:
         return []
 
 
-def records(text: str, offset: int, source: str = "") -> list[Record]:
-    """The records of one segment of a line, from which ANSI codes have been removed."""
+def records(text: str, offset: int, source: str = "", labels: Labels | None = None) -> list[Record]:
+    """The records of one segment of a line, from which ANSI codes have been removed. `labels`: those that lines before
+    it have shown; it may show one more."""
     if text.startswith("{") and "20" not in text:  # neither a prefix nor dots begin like this, and no header follows
         return [Record(text, offset, source)]
     first = HEADER.match(text)
     if first is not None and text.count(":", first.end()) < 2:  # nothing in front, no second header
         return _apart(_headed(first, text[first.end() :].lstrip(_BLANKS), offset, source))
-    prefix, body = prefixes.split(text)
+    split = prefixes.split if labels is None else labels.split
+    prefix, body = split(text)
     result: list[Record] = []
     dots, body = _split_dots(body)
     while dots and len(result) < _MOST_RECORDS:  # MPI puts its prefix in front of every single dot
         result.append(_bare("." * dots, prefix, offset, source, DOTS))
-        again, body = prefixes.split(body)
+        again, body = split(body)
         prefix = prefix if again is prefixes.NO_PREFIX else again
         dots, body = _split_dots(body)
     found = list(HEADER.finditer(body)) if "20" in body else []
     lead = body[: found[0].start()] if found else body
+    if labels is not None and not result:
+        front = lead if found else _front(lead)
+        if front is not None and labels.learn(front, text[: len(text) - len(body)]):
+            return records(text, offset, source, labels)
     if lead.strip() or not (found or result):
         result.append(_bare(lead, prefix, offset, source))
     for index, header in enumerate(found):
@@ -170,6 +183,16 @@ def records(text: str, offset: int, source: str = "") -> list[Record]:
         record.pid = prefix.pid if record.pid is None else record.pid
         result += _apart(record)
     return result
+
+
+def _front(text: str) -> str | None:
+    """What stands in front of the heading of a traceback, or of a header of PyTorch's or TorchNeuron's; None where
+    there is neither."""
+    front, heading, _ = text.partition(HEADING)
+    if heading:
+        return front
+    found = _GLOG.search(text) if any(words in text for words in OF_GLOG) else None
+    return None if found is None else text[: found.start()]
 
 
 def _apart(record: Record) -> list[Record]:

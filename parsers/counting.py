@@ -11,7 +11,9 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from neuron_top.events import AnyEvent
+from neuron_top.parsers.base import OF_GLOG
 from neuron_top.parsers.families import COUNTED, COUNTED_KEYWORDS, search
+from neuron_top.parsers.json_lines import HEADING
 from neuron_top.parsers.reader import LogReader, keyword_ends, line_of
 from neuron_top.parsers.tally import Tally
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 LONG = 8 << 20
 """Bytes after which a log is worth loading the tools for counting in bulk."""
-_SEARCH = search(COUNTED_KEYWORDS)
+_SEARCH = search((*COUNTED_KEYWORDS, HEADING.encode(), *(words.encode() for words in OF_GLOG)))
+"""Headings of tracebacks and headers of PyTorch give no count, but show the label of each line."""
 
 
 class CountingReader(LogReader):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +18,11 @@ from neuron_top.escapes import visible
 
 SHAPES_KEPT = 100_000
 """Shapes kept per computation; operands beyond them are left out of the estimates, and `exact` is then False."""
+REPLICA_GROUPS, DEVICE_LIST = 49, 87
+"""The fields of an instruction that hold its replica groups. XLA has written the second one since 2024, and reads it
+only where the first is empty."""
+_MOST_DEVICES = 1 << 24
+"""More is no number of groups or devices."""
 _TUPLE_DEPTH = 8
 _LISTED = 512
 DTYPES = {
@@ -91,6 +97,14 @@ class HloSummary(msgspec.Struct, frozen=True, kw_only=True):
     """False when the graph was too large for every shape to be remembered."""
 
 
+class Groups(NamedTuple):
+    """Replica groups of one size."""
+
+    number: int
+    devices: int
+    """In each of them."""
+
+
 class MalformedHlo(ValueError):
     """The bytes are no HLO module."""
 
@@ -150,7 +164,7 @@ class _Module:
         shape = Shape("")
         operands: list[int] = []
         contracted: list[int] = []
-        groups: list[list[int]] = []
+        groups, listed = list[Groups](), list[Groups]()
         for number, value in fields(data):
             if number == 36:
                 integers(value, operands)
@@ -164,16 +178,18 @@ class _Module:
                 target = text_of(value)
             elif number == 30:
                 contracted = [size for key, part in fields(value) if key == 1 for size in integers(part, [])]
-            elif number == 49:
-                groups.append([device for key, part in fields(value) if key == 1 for device in integers(part, [])])
-        self._count(opcode, target, shape, groups)
+            elif number == REPLICA_GROUPS:
+                groups.append(group_of(value))
+            elif number == DEVICE_LIST:
+                listed += groups_of_list(value)
+        self._count(opcode, target, shape, groups or listed)
         self._estimate(opcode, shape, [shapes.get(operand) for operand in operands[:4096]], contracted)
         if len(shapes) < SHAPES_KEPT:
             shapes[identity] = shape
         else:
             self.exact = False
 
-    def _count(self, opcode: str, target: str, shape: Shape, groups: list[list[int]]) -> None:
+    def _count(self, opcode: str, target: str, shape: Shape, groups: list[Groups]) -> None:
         self.instructions += 1
         if len(self.opcodes) < _LISTED or opcode in self.opcodes:
             self.opcodes[opcode] += 1
@@ -183,10 +199,10 @@ class _Module:
             self.custom_calls[target] += 1
         if opcode == "while":
             self.loops += 1
-        sizes = [len(group) for group in groups if group]
+        sizes = {group.devices for group in groups if group.devices}
         if sizes and len(self.group_sizes) < _LISTED:
-            self.group_sizes.update(sizes)
-            self.world = max(self.world or 0, sum(sizes))
+            self.group_sizes |= sizes
+            self.world = max(self.world or 0, sum(group.number * group.devices for group in groups))
 
     def _estimate(self, opcode: str, shape: Shape, operands: list[Shape | None], contracted: list[int]) -> None:
         if opcode not in _MOVES_NOTHING:
@@ -272,6 +288,27 @@ def integers(value: int | memoryview, into: list[int]) -> list[int]:
         number, position = _varint(value, position)
         into.append(number)
     return into
+
+
+def number_of(message: memoryview, wanted: int) -> int:
+    """A field that holds one number; a message without it means zero."""
+    return next((value for number, value in fields(message) if number == wanted and isinstance(value, int)), 0)
+
+
+def group_of(data: memoryview) -> Groups:
+    """Read a ReplicaGroup, which lists its devices."""
+    return Groups(1, sum(len(integers(value, [])) for number, value in fields(data) if number == 1))
+
+
+def groups_of_list(data: memoryview) -> Iterator[Groups]:
+    """Read a CollectiveDeviceListProto: groups one by one, or a rule that generates them."""
+    for number, value in fields(data):
+        if isinstance(value, int):
+            continue
+        if number == 1:
+            yield group_of(value)
+        elif number == 2:
+            yield Groups(*(min(number_of(value, field), _MOST_DEVICES) for field in (1, 2)))
 
 
 def shape_of(data: memoryview, depth: int = 0) -> Shape:

@@ -9,7 +9,19 @@ import struct
 
 import msgspec
 
-from neuron_top.parsers.hlo import MalformedHlo, Shape, fields, integers, shape_of, text_of
+from neuron_top.parsers.hlo import (
+    DEVICE_LIST,
+    REPLICA_GROUPS,
+    Groups,
+    MalformedHlo,
+    Shape,
+    fields,
+    group_of,
+    groups_of_list,
+    integers,
+    shape_of,
+    text_of,
+)
 
 NODES_KEPT = 200_000
 _FLOATS = {8: "f", 9: "d"}
@@ -63,7 +75,7 @@ def _name(computation: memoryview) -> str:
 
 def _node(data: memoryview, *, inner: bool) -> HloNode:
     opcode = shape = detail = ""
-    groups: list[int] = []
+    groups, listed = list[Groups](), list[Groups]()
     for number, value in fields(data):
         if isinstance(value, int):
             continue
@@ -75,11 +87,13 @@ def _node(data: memoryview, *, inner: bool) -> HloNode:
             detail = _literal(value)
         elif number == 28:
             detail = text_of(value)
-        elif number == 49:
-            groups.append(sum(len(integers(part, [])) for key, part in fields(value) if key == 1))
-    if groups:
-        detail = f"{len(groups)} groups of {max(groups)}"
-        return HloNode(opcode, shape, detail, inner, (len(groups), max(groups)))
+        elif number == REPLICA_GROUPS:
+            groups.append(group_of(value))
+        elif number == DEVICE_LIST:
+            listed += groups_of_list(value)
+    if groups := groups or listed:
+        count, widest = sum(one.number for one in groups), max(one.devices for one in groups)
+        return HloNode(opcode, shape, f"{count} groups of {widest}", inner, (count, widest))
     return HloNode(opcode, shape, detail, inner)
 
 

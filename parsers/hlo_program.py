@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.parsers.hlo import MalformedHlo, fields, integers, text_of
+from neuron_top.parsers.hlo import DEVICE_LIST, REPLICA_GROUPS, MalformedHlo, fields, integers, number_of, text_of
 
 HELD_KEPT = 64
 """Texts that are kept of each kind; one more text holds the number and the digest of the rest."""
@@ -89,7 +89,7 @@ class _Texts:
 _NAMES, _METADATA, _OPCODE, _LITERAL, _CHANNEL, _TARGET, _ID = 1, 7, 2, 8, 26, 28, 35
 _REFERENCES = frozenset((36, 37))
 _CALLED = 38
-_CONFIGURATION, _GROUPS, _PAIRS, _ATTRIBUTES, _DEVICES = 43, 49, 52, 68, 87
+_CONFIGURATION, _PAIRS, _ATTRIBUTES = 43, 52, 68
 _WHOLE_NUMBERS = frozenset((3, 4, 5, 6, 7, 15, 16, 17))
 """Fields of a literal: u8, s32, s64, u32, u64, s8, u16, s16."""
 _AS_VARINTS = frozenset((4, 5, 6, 7))
@@ -101,7 +101,7 @@ class _Reader:
     def __init__(self, computations: list[memoryview]) -> None:
         self.digest = hashlib.blake2b(digest_size=16)
         self.held: dict[HeldKind, _Texts] = {}
-        self._called = {_number_of(one, 5): place for place, one in enumerate(computations)}
+        self._called = {number_of(one, 5): place for place, one in enumerate(computations)}
         self._met: dict[int, int] = {}
         for one in computations:
             self._met.clear()
@@ -136,9 +136,9 @@ class _Reader:
             elif number == _OPCODE:
                 opcode = text_of(value)
                 self._hash(number, value)
-            elif number == _GROUPS:
+            elif number == REPLICA_GROUPS:
                 groups.append(self._group(value))
-            elif number == _DEVICES:
+            elif number == DEVICE_LIST:
                 groups += self._devices(value)
             else:
                 self._part(number, value)
@@ -157,8 +157,7 @@ class _Reader:
         elif number == _CONFIGURATION:
             self._keep(HeldKind.CONFIGURATION, _text_or_digest(value))
         elif number == _PAIRS:
-            pair = [str(one) for _, one in fields(value) if isinstance(one, int)]
-            self._keep(HeldKind.PARTNERS, " → ".join(pair))
+            self._keep(HeldKind.PARTNERS, f"{number_of(value, 1)} → {number_of(value, 2)}")
         elif number == _ATTRIBUTES:
             self._keep(HeldKind.ATTRIBUTES, _text_or_digest(value))
         else:
@@ -167,7 +166,7 @@ class _Reader:
     def _group(self, data: memoryview) -> str:
         """`{0,1,2,3}`. How many ranks there are is part of the program."""
         ranks = [rank for number, value in fields(data) if number == 1 for rank in integers(value, [])]
-        self._hash(_GROUPS, str(len(ranks)).encode())
+        self._hash(REPLICA_GROUPS, str(len(ranks)).encode())
         return "{" + ",".join(map(str, ranks)) + "}"
 
     def _devices(self, data: memoryview) -> Iterator[str]:
@@ -178,8 +177,8 @@ class _Reader:
             if number == 1:
                 yield self._group(value)
             else:
-                groups, ranks = _number_of(value, 1), _number_of(value, 2)
-                self._hash(_GROUPS, f"{groups} of {ranks}".encode())
+                groups, ranks = number_of(value, 1), number_of(value, 2)
+                self._hash(REPLICA_GROUPS, f"{groups} of {ranks}".encode())
                 yield f"{groups} groups of {ranks} by rule {_short(value)}"
 
     def _literal(self, data: memoryview) -> None:
@@ -196,10 +195,6 @@ class _Reader:
             elif not isinstance(value, int):
                 few = ", ".join(str(one) for one in value[:_NUMBERS])
                 self._keep(HeldKind.NUMBERS, few if len(value) <= _NUMBERS else f"{len(value)} ({_short(value)})")
-
-
-def _number_of(message: memoryview, wanted: int) -> int:
-    return next((value for number, value in fields(message) if number == wanted and isinstance(value, int)), 0)
 
 
 def _signed(value: int) -> int:

@@ -8,22 +8,32 @@ and not used.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
 
 from neuron_top import escapes
 from neuron_top.events.levels import LogLevel
-from neuron_top.parsers import prefixes, timestamps
+from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers import prefixes
 
-_MEMBERS = ("log", "message", "msg", "textPayload", "MESSAGE", "line")
+_SHIPPED = "log"
+"""Where Docker and Fluent Bit keep what a program printed, whatever its form."""
+_MEMBERS = (_SHIPPED, "message", "msg", "textPayload", "MESSAGE", "line")
 """Where shippers keep the text, in the order in which they are tried."""
+_EVENT = "event"
+"""Where structlog keeps the text; without a level it may be anything."""
 _LEVELS = ("level", "severity", "levelname", "lvl")
-_WORDS = ("msg", "message", "event", "error", "err", "exception")
+_ERRORS = ("error", "err", "exception")
+_WORDS = ("msg", "message", _EVENT, *_ERRORS)
 """Where structured loggers keep what a line says, in the order in which it is joined."""
-_TIMES = ("ts", "time", "timestamp", "@timestamp")
+_STAMPS = ("time", "timestamp", "@timestamp", "ts")
+_STAMP = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:?\d\d)")
+"""With a fraction and a zone: other timestamps may be those of the program in its own zone, or a compiler's."""
 _FIRST_SECOND, _LAST_SECOND = 1e9, 1e10
 """The years 2001 to 2286: numbers with more digits count milliseconds or less."""
+_LEVEL_IN_FRONT = late_pattern(r".{0,200}\b(?:ERROR|WARNING|WARN|CRITICAL|FATAL)\b")
 _TRACEBACKS = ("exc_info", "exception", "exc_text", "stack_trace", "stacktrace", "traceback", "stack")
 """Where structured loggers of Python keep a traceback, beside the message; Elastic's has them below `error`."""
 _MOST_LINES = 1000
@@ -39,7 +49,6 @@ class StructuredLine(NamedTuple):
     level: LogLevel
     words: str
     """Its message and error, joined."""
-    at: float | None
     fields: Mapping[str, Any]
 
 
@@ -61,34 +70,78 @@ def _structured(text: str) -> StructuredLine | None:
         fields = msgspec.json.decode(text)
     except (ValueError, RecursionError):
         return None
-    level = next((fields[name] for name in _LEVELS if name in fields), None)
-    words = [fields[name] for name in _WORDS if name in fields]
+    level = _level(fields)
+    words = (fields[name] for name in _WORDS if name in fields)
     said = [each for each in words if isinstance(each, str) and HEADING not in each]
-    if not isinstance(level, str) or not said or not LogLevel.named(level):
-        return None
-    return StructuredLine("", LogLevel.named(level), ": ".join(said), _time_of(fields), fields)
-
-
-def _time_of(fields: Mapping[str, Any]) -> float | None:
-    """The time of an object: a stamp, or seconds since the epoch, as zap writes them."""
-    found = next((fields[name] for name in _TIMES if name in fields), None)
-    if isinstance(found, str):
-        return timestamps.leading(found)
-    return float(found) if isinstance(found, int | float) and _FIRST_SECOND <= found < _LAST_SECOND else None
+    return StructuredLine("", level, ": ".join(said), fields) if level and said else None
 
 
 def lines(text: str) -> list[str]:
     """The lines that the program printed; the text itself where it is not such an object."""
-    if not text.startswith('{"') or not text.rstrip().endswith("}"):
+    members = _members_of(text)
+    found = _printed(members) if members is not None else None
+    return [text] if found is None else found[1]
+
+
+def marked_lines(text: str) -> list[str]:
+    """As `lines`, in the form in which programs print to a terminal: the shipper's timestamp in front of each line, a
+    structured logger's level in front of its message, if it is a warning or worse, and its traceback behind that."""
+    members = _members_of(text)
+    if members is not None and _level(members) is not None and isinstance(members.get(_EVENT), str):
+        members = {"message": members[_EVENT], **members}
+    found = _printed(members) if members is not None else None
+    if members is None or found is None:
         return [text]
+    name, printed = found
+    if name == _SHIPPED and len(printed) == 1 and (inside := _members_of(printed[0])) is not None:
+        name, members = "", inside
+        printed = (_printed(inside) or ("", printed))[1]
+    level = _level(members)
+    if name != _SHIPPED and level is not None and level.is_marked and _LEVEL_IN_FRONT.match(printed[0]) is None:
+        printed = [f"{level.name}: {': '.join([printed[0], *_errors(members)])}", *printed[1:]]
+    stamp = _stamp(members)
+    return [stamp + line for line in (*printed, *traceback(members))]
+
+
+def _errors(members: Mapping[str, Any]) -> list[str]:
+    """What went wrong, where it stands beside the message in one line."""
+    found = (members[name] for name in _ERRORS if isinstance(members.get(name), str))
+    return [error for error in found if "\n" not in error and HEADING not in error]
+
+
+def _stamp(members: Mapping[str, Any]) -> str:
+    """The time, to be put in front of a line; "" where there is none, or none whose zone is known."""
+    for value in (members[name] for name in _STAMPS if name in members):
+        if isinstance(value, str) and _STAMP.fullmatch(value):
+            return f"{value} "
+        if isinstance(value, int | float) and _FIRST_SECOND <= value < _LAST_SECOND:
+            return f"{datetime.fromtimestamp(value, UTC).isoformat(timespec='milliseconds')} "
+    return ""
+
+
+def _level(members: Mapping[str, Any]) -> LogLevel | None:
+    return next((LogLevel.named(value) for key in _LEVELS if isinstance(value := members.get(key), str)), None)
+
+
+def _members_of(text: str) -> dict[str, Any] | None:
+    """The members of an object, with those of its `fields`: Rust's tracing keeps the text one level below, as TGI's
+    launcher prints it."""
+    if not text.startswith('{"') or not text.rstrip().endswith("}"):
+        return None
     try:
         found = msgspec.json.decode(text)
     except (ValueError, RecursionError):
-        return [text]
-    fields = found.get("fields")  # Rust's tracing keeps the text one level below, as TGI's launcher prints it
-    members = {**found, **fields} if isinstance(fields, dict) else found
-    message = next((members[name] for name in _MEMBERS if isinstance(members.get(name), str)), None)
-    return [text] if message is None else escapes.strip_ansi(message).strip("\n").split("\n")[:_MOST_LINES]
+        return None
+    fields = found.get("fields")
+    return {**found, **fields} if isinstance(fields, dict) else found
+
+
+def _printed(members: Mapping[str, Any]) -> tuple[str, list[str]] | None:
+    """The member that holds the text, and its lines."""
+    name = next((name for name in _MEMBERS if isinstance(members.get(name), str)), None)
+    if name is None:
+        return None
+    return name, escapes.strip_ansi(members[name]).strip("\n").split("\n")[:_MOST_LINES]
 
 
 def traceback(fields: Mapping[str, Any]) -> list[str]:

@@ -105,6 +105,11 @@ class LineCache:
         tally.add(step)
         return [] if self._training.evaluates(step) else [step]
 
+    def clear(self) -> None:
+        """Forget all lines: they would be read differently now."""
+        for seen in (self._headed, self._bare, self._steps):
+            seen.clear()
+
     def learn(self, line: bytes, records: list[Record], events: list[AnyEvent], *, known: bool) -> None:
         """Remember a line that was read, if it stands alone."""
         if len(records) != 1 or len(line) > _LONGEST:

@@ -9,6 +9,7 @@ each piece is taken off all but the first, and the pieces are measured without i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import prefixes
@@ -107,7 +108,9 @@ _HEADED = late_pattern(r"(?:\|\||\[(?:INFO|WARNING|ERROR|DEBUG)\]): {0,2}([^|\]]
 class LineUnwrapper:
     """Holds the pieces of one wrapped line until it is whole, or cannot become whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, split: Callable[[str], tuple[prefixes.Prefix, str]] = prefixes.split) -> None:
+        """`split` takes the prefix off a line, as `prefixes.split` does."""
+        self._split = split
         self._held: list[tuple[str, int]] = []
         """The pieces as they came, and where they began."""
         self._joined = ""
@@ -126,7 +129,7 @@ class LineUnwrapper:
         if not self._held:
             if is_whole(text):
                 return [(text, offset, 1)]
-            self._prefix, _ = prefixes.split(text)
+            self._prefix, _ = self._split(text)
             self._held, self._joined, self._width = [(text, offset)], text, len(text)
             return []
         piece, width = self._piece(text)
@@ -156,13 +159,13 @@ class LineUnwrapper:
         """A line without the prefix that every piece has, and the width of the pieces without it."""
         if self._prefix is prefixes.NO_PREFIX:
             return text, self._width
-        prefix, body = prefixes.split(text)
+        prefix, body = self._split(text)
         if prefix is prefixes.NO_PREFIX:
             return text, self._width
-        return body, len(prefixes.split(self._held[0][0])[1])
+        return body, len(self._split(self._held[0][0])[1])
 
     def _same_process(self, text: str) -> bool:
-        prefix, _ = prefixes.split(text)
+        prefix, _ = self._split(text)
         return (prefix.rank, prefix.pid) == (self._prefix.rank, self._prefix.pid)
 
     def _join(self, piece: str, width: int) -> str | None:

@@ -38,6 +38,16 @@ class LineSplitter:
         self.offset += len(whole)
         return whole
 
+    def overwritten(self) -> bytes:
+        """Take out the unfinished line up to its last carriage return: states of a progress bar that are followed by
+        another one. One at the very end may be half of a line end."""
+        whole = b"".join(self._parts)
+        end = whole.rfind(b"\r", 0, max(0, len(whole) - 1)) + 1
+        self._parts, self._size = [], 0
+        self._keep(whole[end:])
+        self.offset += end
+        return whole[:end]
+
     def peek(self) -> bytes:
         """The unfinished line so far, which is kept: a compiler's dots stay without a line end for minutes."""
         return b"".join(self._parts)

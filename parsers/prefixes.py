@@ -34,8 +34,8 @@ NO_PREFIX = Prefix()
 
 _PREFIX = late_pattern(
     r"\s*(?:"
-    r"\[(?:rank|default)?(?P<rank>\d{1,6})\]:\s?"
-    r"|(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?\[\d+,(?:mpirank:)?(?P<mpi>\d{1,6})(?:,[\w.-]{1,60})?\]<std(?:out|err)>:\s?"
+    r"\[(?:rank|default)?(?P<rank>\d{1,6})\]: ?"
+    r"|(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?\[\d+,(?:mpirank:)?(?P<mpi>\d{1,6})(?:,[\w.-]{1,60})?\]<std(?:out|err)>: ?"
     r"|[a-z][\w-]{0,60}/\d{1,5} (?=\[\d{1,6}\]:)"
     r"|\[pod/[^\]\s]{1,300}\]\s"
     r"|\((?P<actor>\w[\w.:()=-]{0,80}),? (?:rank=\d+,? )?pid=(?P<pid>\d{1,10})(?:, ip=[\w.:]{1,60})?\)\s?"

@@ -20,17 +20,18 @@ from neuron_top.parsers import base, families, json_lines, own_lines, timestamps
 from neuron_top.parsers.base import PLAIN, Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, KEYWORDS, FamilyRow
+from neuron_top.parsers.labels import Labels
 from neuron_top.parsers.line_cache import LineCache
 from neuron_top.parsers.line_unwrapper import LineUnwrapper
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.tally import Tally
 from neuron_top.parsers.training import Training
 
+_LONGEST_FRONT = 200
+"""Characters before an object of JSON in which its prefix must end."""
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search(KEYWORDS)
-_PROBLEMS = families.bit(FAMILIES[-1])
-"""The family to which whatever has a level is offered."""
 _OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
 """The compiler's older error codes, which have no letters in common to search for."""
 
@@ -58,7 +59,8 @@ class LogReader:
         self._wide: wide.WideLines | None = None
         """Set for a log in UTF-16."""
         self._buffer = LineSplitter()
-        self._unwrapper = LineUnwrapper()
+        self._labels = Labels()
+        self._unwrapper = LineUnwrapper(self._labels.split)
         self._offset = self._line_start = offset
         """`_offset`: where the next block begins. `_line_start`: where its first line begins, which is before the block
         if that line came in pieces."""
@@ -209,23 +211,21 @@ class LogReader:
     def _text(self, raw: bytes, offset: int) -> list[AnyEvent]:
         text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
         events: list[AnyEvent] = []
-        said = json_lines.structured(text) if '{"' in text else None
-        if said is not None and said.level.is_marked and "\n" not in said.words:
-            line = said.head + escapes.strip_ansi(said.words)
+        for line in self._unpacked(text) if '{"' in text[:_LONGEST_FRONT] else (text,):
             for whole, begin, parts in self._unwrapper.take(line, offset):
-                events += self._whole(whole, begin, parts, said if whole is line else None)
-        else:
-            for line in json_lines.lines(text) if text.startswith('{"') else (text,):
-                for whole, begin, parts in self._unwrapper.take(line, offset):
-                    events += self._whole(whole, begin, parts)
+                events += self._whole(whole, begin, parts)
         self.spanning = bool(self._open) or self._unwrapper.holding
         return events
 
-    def _whole(
-        self, text: str, offset: int, parts: int, said: json_lines.StructuredLine | None = None
-    ) -> list[AnyEvent]:
-        """Events of a whole line, which came in `parts` physical lines. `said`: the warning or error whose words it is,
-        which has its level and time beside them."""
+    def _unpacked(self, text: str) -> list[str]:
+        """The lines in a line, which a shipper or a structured logger may have put into JSON, also behind a prefix."""
+        front, brace, rest = text.partition('{"')
+        if front and (not rest.rstrip().endswith("}") or self._labels.split(text)[1] != brace + rest):
+            return [text]
+        return [front + line for line in json_lines.marked_lines(brace + rest)]
+
+    def _whole(self, text: str, offset: int, parts: int) -> list[AnyEvent]:
+        """Events of a whole line, which came in `parts` physical lines."""
         events: list[AnyEvent] = []
         claimed = False
         bits = families.families_in(text)
@@ -234,12 +234,6 @@ class LogReader:
             self._records = [record for segment in segments for record in self._records_of(segment, offset)]
         else:
             self._records = self._records_of(text, offset)
-        if said is not None:
-            bits |= _PROBLEMS
-            for record in self._records:
-                if record.shape is PLAIN:
-                    record.level = record.level or said.level
-                    record.at = said.at if record.at is None and self._loggers_clocks else record.at
         for record in self._records:
             made = self._record(record, bits)
             claimed = claimed or made is not None
@@ -248,7 +242,10 @@ class LogReader:
         return self._counted(events)
 
     def _records_of(self, segment: str, offset: int) -> list[base.Record]:
-        found = base.records(segment, offset, self.source)
+        known = len(self._labels)
+        found = base.records(segment, offset, self.source, self._labels)
+        if len(self._labels) > known:
+            self._line_cache.clear()  # lines that came before a label was known
         if found and own_lines.is_own(found[0].text):  # a header may stand in what it quotes
             return []
         if self._until is not None and found and found[-1].at is not None:

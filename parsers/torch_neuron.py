@@ -397,6 +397,8 @@ def _lines(record: Record) -> list[_Line]:
         end = found[index + 1].start() if index + 1 < len(found) else len(record.text)
         text = _END.sub("", record.text[mark.end() : end]).strip()
         one = record
+        if record.pid is None and mark["pid"]:
+            record.pid = int(mark["pid"])
         if index and mark["pid"]:
             one = Record(text, record.offset, record.source)
             one.at, one.rank, one.pid = record.at, record.rank, int(mark["pid"])

@@ -55,20 +55,37 @@ _AVERAGE = late_pattern(
 _FACT = late_pattern(r"\s+([A-Za-z][\w .,&()/-]{2,90}?)(?: = |: )([\d,]{1,30})\s*$")
 _BANNER = "***** Running "
 _FACT_LINES = 20
+_THOUSANDS = r"\d{1,3}(?:,\d{3}){1,4}(?!\d|,\d)"
+_AMOUNT = rf"(?:{_THOUSANDS}(?:\.\d{{0,20}})?|{_FLOAT})"
+"""A number, perhaps with commas between its thousands."""
+_COUNT = rf"({_THOUSANDS}|\d{{1,12}})(?!\d|[.,]\d)"
 _LOSS = late_pattern(
-    rf"\b(?:train_|step_|training |train |avg_?|average )?loss\b['\"]?\s{{0,4}}(?:[:=|]|is)?\s{{0,6}}({_FLOAT})",
+    r"\b(?:reduced_train_|train_|step_|training |train |avg_?|average )?loss\b['\"]?\s{0,4}(?:[:=|]|is)?\s{0,6}"
+    rf"(?:tensor\()?({_AMOUNT})",
     re.IGNORECASE,
 )
 _STEP = late_pattern(
-    r"\b(?:global_?)?(?:steps?|iteration|iter|batch)\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,12})(?!\d)"
-    r"(?:\s?/\s?(\d{1,12})(?!\d))?",
+    rf"(?<![/\w])(?:global_?)?(?:steps?|iteration|iter|batch)\b['\"]?\s{{0,4}}[:=#\[]?\s{{0,6}}{_COUNT}"
+    rf"(?:\s?/\s{{0,8}}{_COUNT})?",
     re.IGNORECASE,
 )
 _EPOCH = late_pattern(r"\bepochs?\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,6}(?!\d)(?:\.\d{1,12})?)", re.IGNORECASE)
-_RATE = late_pattern(rf"\b(?:learning_?rate|lr)\b['\"]?\s{{0,4}}[:=]?\s{{0,6}}({_FLOAT})", re.IGNORECASE)
+_RATE = late_pattern(rf"\b(?:learning[_ ]?rate|lr)\b['\"]?\s{{0,4}}[:=]?\s{{0,6}}({_FLOAT})", re.IGNORECASE)
 _THROUGHPUT = late_pattern(
     rf"\bthroughput\b(?: \((?P<unit>[^)]{{1,20}})\))?['\"]?\s{{0,4}}[:=]?\s{{0,6}}(?P<value>{_FLOAT})"
     r"(?: {0,2}(?P<behind>[a-z]{1,12}/s(?:ec|econd)?)\b)?",
+    re.IGNORECASE,
+)
+_PER_SECOND = late_pattern(
+    rf"\b(?:(?P<tps>tps)|(?P<what>tok(?:en)?|sample|seq(?:uence)?|image)s?(?:/|_per_|\s?per\s)s(?:ec(?:ond)?s?)?\b"
+    rf"(?P<each>/device)?)['\"]?\s{{0,4}}[:=]?\s{{0,6}}(?P<value>{_AMOUNT})",
+    re.IGNORECASE,
+)
+"""TorchTitan's `tps: 3,456` (tokens per second and device), MaxText's `Tokens/s/device: 345.6`, `samples/sec: 12.5`."""
+_STEP_SECONDS = late_pattern(
+    r"\b(?:elapsed time per iteration|(?:step|iter(?:ation)?)[_ ]time|train_step_timing)\b"
+    r"(?: \(?(?:in )?(?P<unit>m?s)\)?)?"
+    rf"\s{{0,4}}[:=]\s{{0,6}}(?P<value>{_FLOAT})(?:\s?(?P<behind>m?s)\b)?",
     re.IGNORECASE,
 )
 _CHECKPOINT = late_pattern(r"checkpoint|ckpt", re.IGNORECASE)
@@ -179,7 +196,7 @@ def _checkpoint(record: Record) -> list[AnyEvent]:
         CheckpointReported(
             **common(record),
             path=clip(where[1].rstrip(".,;")) if where else "",
-            step=int(step[1]) if step else None,
+            step=_whole(_number(step[1])) if step else None,
             finished=bool(_WRITTEN.search(words)) and not _BEGUN.search(words),
         )
     ]
@@ -305,19 +322,38 @@ def _loss(record: Record) -> list[AnyEvent] | None:
     step, epoch = (_STEP.search(text), _EPOCH.search(text)) if loss else (None, None)
     if loss is None or (step is None and epoch is None):
         return None
-    rate, throughput = _RATE.search(text), _THROUGHPUT.search(text)
+    rate, (throughput, unit) = _RATE.search(text), _throughput_of(text)
     return [
         StepReported(
             **common(record),
             loss=_number(loss[1]),
-            step=int(step[1]) if step else None,
-            total_steps=int(step[2]) if step and step[2] else None,
+            step=_whole(_number(step[1])) if step else None,
+            total_steps=_whole(_number(step[2])) if step and step[2] else None,
             epoch=_number(epoch[1]) if epoch else None,
             learning_rate=_number(rate[1]) if rate else None,
-            throughput=_number(throughput["value"]) if throughput else None,
-            throughput_unit=clip(throughput["unit"] or throughput["behind"] or "") if throughput else "",
+            throughput=throughput,
+            throughput_unit=unit,
+            step_seconds=_step_seconds_of(text),
         )
     ]
+
+
+def _throughput_of(text: str) -> tuple[float | None, str]:
+    """The throughput in a line, and its unit."""
+    if (found := _THROUGHPUT.search(text)) is not None:
+        return _number(found["value"]), clip(found["unit"] or found["behind"] or "")
+    found = _PER_SECOND.search(text)
+    if found is None:
+        return None, ""
+    counted = "tokens" if found["tps"] or found["what"].lower().startswith("tok") else f"{found['what'].lower()}s"
+    return _number(found["value"]), f"{counted}/s" + ("/device" if found["tps"] or found["each"] else "")
+
+
+def _step_seconds_of(text: str) -> float | None:
+    """The duration of the step, where a line reports one with its unit."""
+    found = _STEP_SECONDS.search(text) if "tim" in text else None
+    value, unit = (_number(found["value"]), found["unit"] or found["behind"]) if found else (None, None)
+    return None if value is None or unit is None else value / 1000 if unit.lower() == "ms" else value
 
 
 _READERS: tuple[Callable[[Record], list[AnyEvent] | None], ...] = (_dictionary, _bar, _bert, _serving, _facts, _loss)
@@ -332,7 +368,7 @@ def _number(text: str | None) -> float | None:
     if text is None or text == "?":
         return None
     try:
-        return float(text)
+        return float(text.replace(",", ""))
     except ValueError:
         return None
 

@@ -21,6 +21,12 @@ _Row = tuple[int, int, int, bytes, str, LineFacts]
 """Order of arrival, offset, end, bytes without the line end, source, facts."""
 
 
+def _shown_part(line: bytes) -> bytes:
+    """What is kept of a line: of a progress bar the end, which a terminal would show."""
+    is_bar = len(line) > LONGEST_LINE and b"\r" in line[-LONGEST_LINE:-1]
+    return line[-LONGEST_LINE:] if is_bar else line[:LONGEST_LINE]
+
+
 class _Log:
     """One source: its last lines, and what is known of those that gave events."""
 
@@ -29,7 +35,9 @@ class _Log:
         """Order of arrival, offset, end, bytes without the line end."""
         self.facts: dict[int, LineFacts] = {}
         self.piece = b""
-        """The beginning of a line so long that it comes in pieces, at most LONGEST_LINE bytes of it."""
+        """The last LONGEST_LINE bytes of a line that comes in pieces."""
+        self.piece_begin = 0
+        """Where that line begins."""
         self.rest = b""
         """The unfinished line so far."""
         self.rest_offset = 0
@@ -61,13 +69,14 @@ class LogBuffer:
         with self._lock:
             log = self._logs.setdefault(source, _Log())
             lines = (log.piece + block).split(b"\n")
-            at = offset - len(log.piece)
+            begin, end = log.piece_begin if log.piece else offset, offset - len(log.piece)
             log.piece = lines.pop()[-LONGEST_LINE:]
             log.count += len(lines)
             for line in lines:
-                end = at + len(line) + 1
-                log.lines.append((next(self._order), at, end, line[:LONGEST_LINE]))
-                at = end
+                end += len(line) + 1
+                log.lines.append((next(self._order), begin, end, _shown_part(line)))
+                begin = end
+            log.piece_begin = begin
             log.end = offset + len(block) + len(rest)
             log.rest = (log.piece + rest)[-LONGEST_LINE:]
             log.rest_offset = log.end - len(log.rest)

@@ -44,6 +44,11 @@ class LogDiagnosis:
             self._read(block)
         return self.ask() if self._is_new and self._clock() - self._asked_at >= ASK_SECONDS else []
 
+    def take_piece(self, piece: bytes) -> None:
+        """Read a piece of a line that has no end yet, which changes no diagnosis."""
+        if piece:
+            self._read(piece, is_new=self._is_new)
+
     def ask(self, *, at_once: bool = False) -> list[AnyEvent]:
         """The diagnosis, if it differs from the last one that was sent; `at_once`: also if only counts differ."""
         if self._diagnoser is None or not self._is_new:
@@ -68,13 +73,13 @@ class LogDiagnosis:
         self._diagnoser, self._is_new = None, False
         return self._changed(Diagnosis(), at_once=True) if self._reported is not None else []
 
-    def _read(self, data: bytes) -> None:
+    def _read(self, data: bytes, *, is_new: bool = True) -> None:
         if self._diagnoser is None:
             from neuron_top.ingest.advised import AdvisedDiagnoser
 
             self._diagnoser = AdvisedDiagnoser(self._source)
         self._diagnoser.feed(data)
-        self._is_new = True
+        self._is_new = is_new
 
     def _changed(self, diagnosis: Diagnosis, *, at_once: bool) -> list[AnyEvent]:
         now = self._clock()

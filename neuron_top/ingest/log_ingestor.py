@@ -13,6 +13,7 @@ from neuron_top.ingest import rotated
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_diagnosis import LogDiagnosis
 from neuron_top.ingest.log_span import LogSpan
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.lines import LineSplitter
 from neuron_top.parsers.reader import LogReader
 from neuron_top.run.clock import zone_offset
@@ -22,8 +23,11 @@ QUIET_SECONDS = 0.2
 """How long a log must have been quiet before what its reader holds back is reported."""
 LAST_LINE_SECONDS = 5.0
 """How long a log must have been quiet before its unfinished last line is read as it is."""
+BAR_SECONDS = 1.0
+"""How often the states of a progress bar are read, which overwrites its line for hours and ends it once."""
 GREW_SECONDS = 0.1
 """OutputGrew comes at most this often per log."""
+_DOTS = late_pattern(rb"\.+")
 
 
 class LogIngestor:
@@ -59,7 +63,9 @@ class LogIngestor:
         self._lines = 0
         self._reported_end = 0
         self._reported_at = float("-inf")
-        self._fed_at = float("-inf")
+        self._fed_at = self._bar_read_at = float("-inf")
+        self._within_line = False
+        """Whether what the splitter holds goes on with text of its line that was read already."""
         self._settled = True
 
     def take(self, offset: int, data: bytes) -> list[AnyEvent]:
@@ -78,7 +84,12 @@ class LogIngestor:
         events = self._marked(self._reader.feed_block(block))
         self._fed_at = self._clock()
         events += self._diagnosis.take(block)
-        self._settled = not (self._reader.spanning or self._diagnosis.is_new or self._may_be_last)
+        if block:
+            self._within_line = not block.endswith(b"\n")
+        if self._fed_at - self._bar_read_at >= BAR_SECONDS:
+            self._bar_read_at = self._fed_at
+            events += self._piece(self._splitter.overwritten())
+        self._settled = not (self._reader.spanning or self._diagnosis.is_new or self._may_be_last or self._has_dots)
         return [*events, *self.grew()]
 
     def _old_clock(self, first: float | None) -> float | None:
@@ -107,6 +118,8 @@ class LogIngestor:
             return []
         is_last = quiet >= LAST_LINE_SECONDS
         events = self._last_line() if is_last else []
+        if self._splitter is not None and self._has_dots:
+            events += self._piece(self._splitter.rest())
         events += [*self._marked(self._reader.flush_idle()), *self._diagnosis.ask()]
         self._settled = not self._diagnosis.is_new and (is_last or not self._may_be_last)
         return events
@@ -116,12 +129,28 @@ class LogIngestor:
         """Whether the unfinished line may be the job's last message. A compiler's dots are not: they go on."""
         return self._splitter is not None and bool(self._splitter.peek().strip(b". \r"))
 
+    @property
+    def _has_dots(self) -> bool:
+        """Whether the unfinished line is a compiler's dots: for minutes they alone show that it works."""
+        if self._splitter is None or self._within_line:
+            return False
+        return _DOTS.fullmatch(self._splitter.peek()) is not None
+
+    def _piece(self, piece: bytes) -> list[AnyEvent]:
+        """Read what the splitter has just given of an unfinished line."""
+        if not piece or self._splitter is None:
+            return []
+        begin, rest = self._splitter.offset - len(piece), self._splitter.peek()
+        self._lines = self._buffer.add(self.source, begin, piece, rest)
+        self._diagnosis.take_piece(piece)
+        return self._marked(self._reader.feed_block(piece))
+
     def _last_line(self) -> list[AnyEvent]:
         """Read the unfinished line, since nothing has followed for long; what follows after all is read as its rest."""
         if self._splitter is None or not self._may_be_last:
             return []
         begin, rest = self._splitter.offset, self._splitter.rest()
-        self._lines = self._buffer.add(self.source, begin, rest)
+        self._lines, self._within_line = self._buffer.add(self.source, begin, rest), True
         return [*self._marked(self._reader.feed_block(rest)), *self._diagnosis.end(rest)]
 
     def grew(self, *, at_once: bool = False) -> list[AnyEvent]:
@@ -182,7 +211,7 @@ class LogIngestor:
         events = [*self.flush(), rotation]
         last = self._buffer.last_line(self.source)
         self._buffer.restart(self.source, rotated.moved_to(self.path, *last) if last else None)
-        self._reader, self._splitter = self._new_reader(0), None
+        self._reader, self._splitter, self._within_line = self._new_reader(0), None, False
         self._end = self._reported_end = 0
         return [*events, *self._diagnosis.begin_anew()]
 

@@ -33,6 +33,9 @@ from neuron_top.parsers import wide
 
 STANDARD_INPUT = "log:-"
 """The source of lines that came through a pipe."""
+_PREFIX_SIGNS = tuple("[(0123456789")
+"""How prefixes begin that may hold a rank."""
+_LONGEST_PREFIX = 400
 _FAILURES = (
     CompileFailed, CachedFailureHit, CompileGaveUp, CompilerErrorSeen, DeviceMemoryExhausted, ErrorRaised, WorkerDied,
 )  # fmt: skip
@@ -161,15 +164,15 @@ def readable(source: str, offset: int, text: bytes, facts: LineFacts = PLAIN, en
         text=visible(shown),
         level=facts.level,
         family=facts.family,
-        rank=facts.rank if facts.rank is not None else rank_in(shown[:12].encode()),
+        rank=facts.rank if facts.rank is not None else _rank_in(shown),
         end=end if end is not None else offset + len(text) + 1,
     )
 
 
-def rank_in(text: bytes) -> int | None:
-    """The rank that a launcher put in front of a line: `[rank3]:`, `[default3]:`."""
-    if text[:1] != b"[":
+def _rank_in(shown: str) -> int | None:
+    """The rank in a launcher's prefix, `[rank3]: `, `[1,3]<stdout>:`, which may stand behind a container's."""
+    if shown[:1] not in _PREFIX_SIGNS:
         return None
-    inner = text[1:12].partition(b"]")[0]
-    digits = inner.lstrip(b"abcdefghijklmnopqrstuvwxyz")
-    return int(digits) if digits.isdigit() and inner[: len(inner) - len(digits)] in (b"rank", b"default") else None
+    from neuron_top.parsers import prefixes  # the first frame is drawn before any line
+
+    return prefixes.split(shown[:_LONGEST_PREFIX])[0].rank

@@ -24,6 +24,8 @@ from neuron_top.processes.log_input import refusal
 
 CHUNK_BYTES = 1 << 18
 _FINGERPRINT_BYTES = 256
+_PAGE_BYTES = 1 << 16
+"""More than a page, in which a hole ends, of any machine and file system."""
 
 
 class Chunk(NamedTuple):
@@ -157,13 +159,29 @@ class FileTail:
 
     def _restart(self) -> None:
         self._position, self._fingerprint = 0, b""
+        self._skip_hole()
+
+    def _skip_hole(self) -> None:
+        """Begin behind the zeros that a file has where it was cut, if its writer goes on at its old offset.
+
+        A rotation that copies and cuts a file leaves such a hole, of gigabytes, unless the writer appends.
+        """
+        if self._descriptor is None or self._streams:
+            return
+        try:
+            begin = os.lseek(self._descriptor, 0, os.SEEK_DATA)
+        except OSError:  # no data at all, or a file system that knows of no holes
+            return
+        page = self._bytes_at(begin, _PAGE_BYTES) if begin else b""
+        self._position = begin + len(page) - len(page.lstrip(b"\0"))
 
     def _was_rewritten(self) -> bool:
         """Whether the file is shorter than what we read, or has other bytes at the place of those."""
         if self._streams or not self._fingerprint or self._descriptor is None:
             return False
         length = len(self._fingerprint)
-        return self._bytes_at(self._position - length, length) != self._fingerprint
+        found = self._bytes_at(self._position - length, length)
+        return self.problem is None and found != self._fingerprint  # a file that cannot be read shows nothing
 
     def _grown(self, limit: int) -> list[Chunk | FileChange]:
         chunks: list[Chunk | FileChange] = []

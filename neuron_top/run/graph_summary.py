@@ -5,7 +5,6 @@ A job of a thousand nodes compiles a graph in thousands of processes, and each e
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import chain, takewhile, zip_longest
@@ -15,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, GraphState, Wait, WorkerGraph
-from neuron_top.run.spans import Interval, Span, SpanKind, merged
+from neuron_top.run.spans import Interval, Span, SpanKind, insert, merged
 
 
 class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,7 +167,7 @@ class GraphSums:
             if any(_ended(before[kept:])):
                 return False
             for interval in _ended(now[kept:]):
-                _insert(self._ended[kind], interval)
+                insert(self._ended[kind], interval)
         return True
 
 
@@ -200,26 +199,6 @@ def _compiled_again(workers: Iterable[WorkerGraph]) -> Iterator[str]:
     for node, began in began_first.items():
         if any(other != node and time < began for other, time in earliest):
             yield node
-
-
-def _insert(covered: list[Interval], interval: Interval) -> None:
-    """Add an interval to intervals that are in order and do not touch, as `spans.merged` would."""
-    start, end = interval
-    if end <= start:
-        return
-    first = bisect_left(covered, start, key=_end)
-    behind = bisect_right(covered, end, key=_start)
-    if first < behind:
-        start, end = min(start, covered[first][0]), max(end, covered[behind - 1][1])
-    covered[first:behind] = [(start, end)]
-
-
-def _start(interval: Interval) -> float:
-    return interval[0]
-
-
-def _end(interval: Interval) -> float:
-    return interval[1]
 
 
 def _worker_summary(graph: Graph, worker: WorkerGraph, old: _WorkerSummary) -> _WorkerSummary:

@@ -52,6 +52,8 @@ class GraphTracker:
         """Grows with every change of any graph, as `Graph.version` with every change of its own; views cache by it."""
         self._numbered = 0
         self._any_named = False
+        self._unnamed: dict[str, None] = {}
+        """Keys of compiles whose graph no line has named, the oldest first: few of many graphs."""
         self._only_passed: list[str] = []
         """Graphs that stand for a PASS, as long as no graph was named: a line may still name the compile."""
 
@@ -140,6 +142,7 @@ class GraphTracker:
         """Add a compile whose graph no line has named yet."""
         self._numbered += 1
         graph = self.graph(f"unnamed {self._numbered}", time, named=False)
+        self._unnamed[graph.key] = None
         worker = self.worker(graph, key, pid, rank, node)
         self.open(graph, worker, worker.attempt(Message.DERIVED), time, exact=False)
 
@@ -150,11 +153,15 @@ class GraphTracker:
             self._only_passed.append(f"unnamed {self._numbered}")
 
     def _drop_only_passed(self) -> None:
+        dropped = set[int]()
         for name in self._only_passed:
             graph = self.graphs.pop(name, None)
+            self._unnamed.pop(name, None)
             for worker in graph.workers.values() if graph is not None else ():
                 for attempt in worker.attempts:
-                    self._forget(worker, attempt)
+                    dropped.add(id(attempt))
+                    self._no_longer_runs(worker, attempt)
+        self._undated = [entry for entry in self._undated if id(entry[2]) not in dropped]
         self._only_passed = []
 
     def claim_unnamed(self) -> Attempt | None:
@@ -164,8 +171,8 @@ class GraphTracker:
         its graph.
         """
         claimed: tuple[str, WorkerGraph, Attempt] | None = None
-        for key, graph in reversed(self.graphs.items()):
-            for worker in graph.workers.values() if graph.module is None else ():
+        for key in reversed(self._unnamed):
+            for worker in self.graphs[key].workers.values():
                 if Message.DERIVED in worker.message_counts and (claimed is None or worker.attempts[-1].outcome):
                     claimed = key, worker, worker.attempts[-1]
             if claimed is not None and claimed[2].outcome:
@@ -173,7 +180,7 @@ class GraphTracker:
         if claimed is None:
             return None
         key, worker, attempt = claimed
-        del self.graphs[key]
+        del self.graphs[key], self._unnamed[key]
         self._forget(worker, attempt)
         return attempt
 
@@ -271,9 +278,14 @@ class GraphTracker:
             self._waiting.pop(worker.node, None)
 
     def _forget(self, worker: WorkerGraph, attempt: Attempt) -> None:
+        """Remove an attempt from those that run or lack their end."""
+        self._no_longer_runs(worker, attempt)
+        if attempt.outcome:  # only one that has ended can lack its end
+            self._undated = [entry for entry in self._undated if entry[2] is not attempt]
+
+    def _no_longer_runs(self, worker: WorkerGraph, attempt: Attempt) -> None:
         left = [entry for entry in self.running_on(worker.node) if entry[2] is not attempt]
         if left:
             self._running[worker.node] = left
         else:
             self._running.pop(worker.node, None)
-        self._undated = [entry for entry in self._undated if entry[2] is not attempt]

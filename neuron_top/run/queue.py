@@ -51,42 +51,44 @@ class QueueTracker:
         self.counts: QueueCounted | None = None
         """The newest counter line."""
         self.workers: dict[str, CompileWorker] = {}
+        """By `<node>/<pid>`, as several runs and nodes each have a worker 0; by
+        name without one."""
         self.summaries: list[SummaryReported] = []
         """One per node."""
         self.reports: dict[str, GraphReported] = {}
         """By graph path."""
-
-    @property
-    def active(self) -> bool:
-        """A parallel compile was seen and has not printed its totals."""
-        begun = self.trial_since is not None or self.counts is not None or bool(self.workers)
-        return begun and not self.summaries
+        self.active = False
+        """A parallel compile goes on: one was seen that has not printed its totals yet. Others may have, before it."""
 
     def apply(self, event: ParallelFamily) -> None:
         """Take one event into account."""
         match event:
             case TrialRunStarted():
                 self.trial_since, self.trial_running, self.trial_ended = event.time, True, None
+                self.active, self.counts = True, None  # a counter of an earlier run tells nothing of this one
             case GraphsListed():
                 self.listed = event.paths
                 self.end_trial(event.time)
             case WorkerStarted():
                 self.end_trial(event.time)
-                worker = self._worker(event.worker, event.pid)
+                self.active = True
+                self.workers.pop(_key(event), None)  # of an earlier run
+                worker = self._worker(event)
                 worker.started, worker.items = event.time, event.items
             case WorkerFinished():
-                worker = self._worker(event.worker, event.pid)
+                worker = self._worker(event)
                 worker.finished, worker.tasks = event.time, event.tasks
             case WorkerFailed():
-                worker = self._worker(event.worker, event.pid)
+                worker = self._worker(event)
                 worker.finished, worker.message = event.time, event.message or "failed without a message"
             case QueueCounted():
                 self.end_trial(event.time)
-                self.counts = event
+                self.active, self.counts = True, event
             case GraphReported():
                 self.reports[event.path] = event
             case SummaryReported():
                 self.end_trial(event.time)
+                self.active = False
                 self.summaries.append(event)
             case _:
                 assert_never(event)
@@ -96,7 +98,14 @@ class QueueTracker:
         if self.trial_running:
             self.trial_running, self.trial_ended = False, time
 
-    def _worker(self, name: str, pid: int | None) -> CompileWorker:
-        worker = self.workers.setdefault(name, CompileWorker(name=name))
-        worker.pid = pid if pid is not None else worker.pid
+    def _worker(self, event: WorkerStarted | WorkerFinished | WorkerFailed) -> CompileWorker:
+        key = _key(event)
+        if isinstance(event, WorkerFailed) and f"{event.node}/{event.worker}" in self.workers:
+            key = f"{event.node}/{event.worker}"  # its process
+        worker = self.workers.setdefault(key, CompileWorker(name=event.worker))
+        worker.pid = event.pid if event.pid is not None else worker.pid
         return worker
+
+
+def _key(event: WorkerStarted | WorkerFinished | WorkerFailed) -> str:
+    return f"{event.node}/{event.pid}" if event.pid is not None else f"{event.node}/worker {event.worker}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -50,6 +51,26 @@ def merged(intervals: Iterable[Interval]) -> list[Interval]:
         else:
             whole.append((start, end))
     return whole
+
+
+def insert(covered: list[Interval], interval: Interval) -> None:
+    """Add an interval to intervals that are in order and do not touch, as `merged` would."""
+    start, end = interval
+    if end <= start:
+        return
+    first = bisect_left(covered, start, key=_end)
+    behind = bisect_right(covered, end, key=_start)
+    if first < behind:
+        start, end = min(start, covered[first][0]), max(end, covered[behind - 1][1])
+    covered[first:behind] = [(start, end)]
+
+
+def _start(interval: Interval) -> float:
+    return interval[0]
+
+
+def _end(interval: Interval) -> float:
+    return interval[1]
 
 
 def without(intervals: Iterable[Interval], holes: Iterable[Interval]) -> list[Interval]:

@@ -7,7 +7,7 @@ back end is marked here (`backend`), so that no total counts a graph twice.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 import msgspec
@@ -29,7 +29,7 @@ from neuron_top.events import (
 )
 from neuron_top.events.torch_trace import TorchCache, TorchCacheOutcome
 from neuron_top.run.graph import AttemptOutcome
-from neuron_top.run.spans import Span, SpanKind
+from neuron_top.run.spans import Interval, Span, SpanKind, insert
 
 FRAMES_KEPT = 2000
 BREAKS_KEPT = 500
@@ -131,6 +131,9 @@ class TorchTraceTracker:
         self.failures = 0
         self.ours: dict[str, OurGraphs] = {}
         """Process (`<node>/<pid>`) that uses the back end `neurontop` → what that reported."""
+        self._compiled_before: list[Interval] = []
+        self._traced_before: list[Interval] = []
+        """The intervals of frames that are no longer kept: of other back ends, and of ours."""
         self._traces: dict[tuple[str, int | None], dict[str, str]] = {}
         """(node, pid) → trace → name of the worker."""
 
@@ -150,12 +153,16 @@ class TorchTraceTracker:
         known = self.ours.get(f"{frame.node}/{frame.pid}")
         return known is not None and (known.inside or not frame.inductor or known.between(frame.began, frame.ended))
 
-    def elsewhere(self) -> list[tuple[float, float]]:
+    def elsewhere(self) -> list[Interval]:
         """When PyTorch compiled with other back ends than ours, as far as its trace dates it."""
-        return [(span.start, span.end) for span in self.spans() if span.end is not None]
+        return [*self._compiled_before, *_intervals(self.spans())]
+
+    def traced(self) -> list[Interval]:
+        """When it worked on graphs for our own back end: see `tracing`."""
+        return [*self._traced_before, *_intervals(self.tracing())]
 
     def spans(self) -> list[Span]:
-        """The same, each with who compiled what: forward, then its backward graphs; a worker is a process."""
+        """The same of the frames that are kept, with who compiled what: forward, then backward, in which process."""
         frames = (frame for frame in self.frames.values() if frame.graphs and not self.is_ours(frame))
         return [span for frame in frames for span in _spans(frame, SpanKind.COMPILE)]
 
@@ -213,7 +220,7 @@ class TorchTraceTracker:
         frame = self.frames.get(key)
         if frame is None:
             if len(self.frames) >= FRAMES_KEPT:
-                del self.frames[next(iter(self.frames))]
+                self._drop(self.frames.pop(next(iter(self.frames))))
             worker = self._worker(event)
             frame = FrameCompile(node=event.node, pid=event.pid, compile_id=event.compile_id, worker=worker)
             self.frames[key] = frame
@@ -221,6 +228,13 @@ class TorchTraceTracker:
         frame.rank = event.rank if event.rank is not None else frame.rank
         frame.attempts = max(frame.attempts, (event.attempt or 0) + 1)
         return frame
+
+    def _drop(self, frame: FrameCompile) -> None:
+        """Keep of a frame when it was compiled: of many ranks, the newest frames are few of all."""
+        if frame.graphs:
+            before = self._traced_before if self.is_ours(frame) else self._compiled_before
+            for interval in _intervals(_spans(frame, SpanKind.COMPILE)):
+                insert(before, interval)
 
     def _key(self, event: TorchTraceFamily) -> str:
         return f"{self._worker(event)}/{event.compile_id}"
@@ -280,6 +294,10 @@ def _added(sum_so_far: float | None, seconds: float | None) -> float | None:
 def _name(frame: FrameCompile, event: FrameCompileBegan | FrameCompiled) -> None:
     frame.function, frame.file = event.function or frame.function, event.file or frame.file
     frame.line = event.line if event.line is not None else frame.line
+
+
+def _intervals(spans: Iterable[Span]) -> Iterator[Interval]:
+    return ((span.start, span.end) for span in spans if span.end is not None)
 
 
 def _spans(frame: FrameCompile, kind: SpanKind) -> Iterator[Span]:

@@ -304,7 +304,7 @@ def _left(run: Run, by_state: dict[GraphState, list[Graph]]) -> int | None:
     """Extracted graphs are still to be compiled while no script runs; otherwise only the queue's counter reports."""
     if run.queue.active and run.queue.counts is not None:
         return run.queue.counts.remaining
-    if run.queue.summaries:
+    if run.queue.summaries and not run.queue.active:
         return 0
     if by_state[GraphState.EXTRACTED] or run.queue.trial_since is not None:
         return len(by_state[GraphState.EXTRACTED])

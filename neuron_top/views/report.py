@@ -144,8 +144,8 @@ def report(
     repeated = duplicates(lines, run)
     by_pytorch = run.torch.spans()
     traced = run.torch.tracing()
-    held = intervals([*spans, *by_pytorch])
-    tracing = tuple(without(intervals(traced), held))
+    held = [*intervals(spans), *run.torch.elsewhere()]
+    tracing = tuple(without(run.torch.traced(), held))
     training = _training(run, [*held, *tracing])
     metrics = report_metrics(
         ReportBasis(

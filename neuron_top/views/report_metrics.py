@@ -127,7 +127,7 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     yield metric(
         "tracing",
         "tracing for the compile cache",
-        traced if basis.run.torch.tracing() else None,
+        traced if basis.run.torch.traced() else None,
         "seconds",
         Provenance.MEASURED,
         "PyTorch captured graphs for the back end neurontop and loaded what it gave; no "

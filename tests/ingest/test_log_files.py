@@ -17,7 +17,7 @@ from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_files import lines_at, newer, older
 from neuron_top.ingest.log_ingestor import LogIngestor
-from neuron_top.ingest.log_line import LogLine, LogPage
+from neuron_top.ingest.log_line import LogLine, LogPage, readable
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.ingest.rotated import earlier, earlier_files
 
@@ -247,3 +247,14 @@ def test_a_rotated_file_that_vanishes_meanwhile_hides_no_other(tmp_path: Path, m
     monkeypatch.undo()
     assert gone
     assert {path for path, _ in found} == {str(path) for path in tmp_path.iterdir()} - set(gone)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "rank"),
+    [
+        ("[rank3]: ", 3), ("[1,3]<stdout>:", 3), ("2026-03-04T10:00:00.123456789Z stdout F [rank3]: ", 3),
+        ("[pod/train-0/pytorch] [rank3]: ", 3), ("(a note) 3: ", None), ("", None), ("(a note) ", None),
+    ],
+)  # fmt: skip
+def test_a_line_without_events_has_the_rank_of_its_prefix(prefix: str, rank: int | None) -> None:
+    assert readable("log:a", 0, f"{prefix}words".encode()).rank == rank

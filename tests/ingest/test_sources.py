@@ -9,28 +9,35 @@ import sys
 import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top.events import (
     AnyEvent,
     CompileEnded,
     CompileFailed,
+    CompilerProgress,
     CoresSampled,
     GraphDescribed,
     LineMalformed,
+    StepReported,
     encode,
 )
 from neuron_top.ingest.assembly import is_cache_root, paths_feed
 from neuron_top.ingest.followed_logs import LogFiles
 from neuron_top.ingest.jobs_feed import JobsFeed
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
+from neuron_top.ingest.log_ingestor import LAST_LINE_SECONDS, QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.recorder import OutputFile
 from neuron_top.ingest.recordings import OUTPUT_NAME
 from neuron_top.ingest.side_channel_source import SideChannel
 from neuron_top.ingest.standard_input import StandardInput
 from neuron_top.ingest.telemetry_log import TelemetryLog
+from neuron_top.run.graph import Precision
+from neuron_top.run.model import Run
+from neuron_top.run.state import JobState
 from neuron_top.settings import Settings
+from tests.parsers.logs import FOLDER, M1, M2, g3
 from tests.telemetry.records import counters, line, record, runtime
 
 
@@ -236,6 +243,65 @@ def test_the_lines_of_the_buffer_do_not_depend_on_the_portions_a_log_came_in(siz
     assert [line.text[:5] for line in tail] == ["first", "", "b", "xxxxx", "last", "unfin"]
     assert [line.end for line in tail] == [506, 507, 511, 150_517, 150_522, 150_532]
     assert buffer.ends() == {"log:train.log": 500 + len(data)}
+
+
+def _bar(step: int) -> bytes:
+    return f"\r {step // 10:>2}%|{'█' * 10:<40}| {step}/1000 [00:{step % 60:02d}<10:00,  1.00s/it]".encode()
+
+
+def test_the_steps_of_a_bar_are_reported_while_it_overwrites_its_line() -> None:
+    now, offset, steps = 100.0, 0, list[tuple[int | None, float, int | None]]()
+    buffer = LogBuffer()
+    ingestor = LogIngestor("train.log", buffer, clock=lambda: now)
+    for data in (b"begin\n", *map(_bar, range(200))):
+        events = ingestor.take(offset, data)
+        offset, now = offset + len(data), now + 1.0
+        steps += [(event.step, now, event.offset) for event in events if isinstance(event, StepReported)]
+    assert steps == [(step, 103.0 + step, len(b"begin\n")) for step in range(199)]  # the newest may not be whole
+    events = ingestor.take(offset, _bar(200) + b"\nend\n")
+    assert [event.step for event in events if isinstance(event, StepReported)] == [199, 200]
+    tail = buffer.tail(9)
+    assert [line.text[-32:] for line in tail] == ["begin", " 200/1000 [00:20<10:00,  1.00s/it]"[-32:], "end"]
+    assert [line.offset for line in tail[:2]] == [0, len(b"begin\n")]
+    assert tail[2].offset == tail[1].end == offset + len(_bar(200)) + 1
+
+
+def test_dots_of_a_compiler_show_that_it_compiles_before_a_line_says_so() -> None:
+    now, offset, run = 1772582400.0, 0, Run()  # 2026-03-04
+    ingestor = LogIngestor("train.log", LogBuffer(), clock=lambda: now, now=lambda: now)
+
+    def printed(data: bytes) -> None:
+        nonlocal now, offset
+        events = ingestor.take(offset, data)
+        offset, now = offset + len(data), now + 2 * QUIET_SECONDS
+        for event in (*events, *ingestor.quiet()):
+            run.apply(msgspec.structs.replace(event, seen=now))
+        assert ingestor.settled
+
+    printed(g3(f"Using a cached neff at {FOLDER}/{M1}/model.neff", "00:00:00.000000").encode())
+    assert run.state(now) is JobState.RUNNING
+    for number in range(1, 11):
+        printed(b".")
+        assert (run.state(now), run.compiles.counts.dots) == (JobState.COMPILING, number)
+        now += 20.0
+    end = g3(f"Compilation Successfully Completed for model.{M2}.hlo_module.pb", "00:03:24.000500")
+    printed(b"\nCompiler status PASS\n" + end.encode())
+    assert run.compiles.counts.dots == 10
+    duration = run.compiles.graphs[M2].duration
+    assert (duration.precision, duration.low) == (Precision.BRACKETED, 180.0)
+    assert duration.seconds is not None
+    assert 200.0 < duration.seconds < 205.0
+
+
+def test_dots_behind_words_are_not_a_compilers() -> None:
+    now = 100.0
+    ingestor = LogIngestor("train.log", LogBuffer(), clock=lambda: now)
+    ingestor.take(0, b"begin\nDownloading")
+    now += LAST_LINE_SECONDS
+    ingestor.quiet()
+    ingestor.take(17, b"...")
+    now += QUIET_SECONDS
+    assert not any(isinstance(event, CompilerProgress) for event in ingestor.quiet())
 
 
 def test_an_unfinished_line_is_shown_and_offsets_count_from_where_reading_began() -> None:

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
+from neuron_top.parsers.hlo_nodes import read_nodes
 from tests.builders import BF16, F32, field, hlo, instruction, replica_groups, shape, small_hlo, varint
 
 
@@ -48,6 +49,27 @@ def test_one_device_without_collectives_has_no_world_size() -> None:
 def test_groups_may_be_many_and_small() -> None:
     made = hlo([instruction(1, "all-gather", shape(F32, 2), (), replica_groups(*([one] for one in range(32))))])
     assert (read_hlo(made).group_sizes, read_hlo(made).world_size) == ((1,), 32)
+
+
+def _list(*groups: bytes) -> bytes:
+    return field(87, b"".join(groups))
+
+
+@pytest.mark.parametrize(
+    ("groups", "sizes", "world", "count"),
+    [
+        (_list(*(field(1, field(1, b"".join(map(varint, ranks)))) for ranks in ((0, 1, 2), (3, 4, 5)))), (3,), 6, 2),
+        (_list(field(2, field(1, 16) + field(2, 4))), (4,), 64, 16),
+        (replica_groups((0, 1)) + _list(field(1, field(1, varint(0) + varint(1)))), (2,), 2, 1),
+    ],
+    ids=["one by one", "by a rule", "twice"],
+)
+def test_groups_in_the_list_of_newer_modules_are_counted(
+    groups: bytes, sizes: tuple[int, ...], world: int, count: int
+) -> None:
+    made = hlo([instruction(1, "all-gather", shape(F32, 2), (), groups)])
+    assert (read_hlo(made).group_sizes, read_hlo(made).world_size) == (sizes, world)
+    assert [node.groups for node in read_nodes(made)] == [(count, sizes[0])]
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"hello", field(1, "name only"), small_hlo()[:-3], b"\xff" * 20])

@@ -84,6 +84,12 @@ def test_groups_that_a_rule_generates_are_told_apart_by_the_rule_and_their_size_
     assert other != text
 
 
+def test_a_partner_with_the_number_zero_is_named_though_its_field_is_left_out() -> None:
+    pairs = field(52, field(1, 3)) + field(52, field(2, 1))
+    made = hlo([instruction(1, "collective-permute", shape(F32, 4), extra=pairs)])
+    assert read_program(made).held[HeldKind.PARTNERS] == ["3 → 0", "0 → 1"]
+
+
 def test_a_large_graph_keeps_few_texts_and_still_reports_the_rest_apart() -> None:
     def many(last: int) -> Program:
         values = [*range(HELD_KEPT + 5), last]

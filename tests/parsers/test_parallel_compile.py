@@ -88,11 +88,12 @@ def test_the_newest_summary_is_one_although_it_is_said_three_times() -> None:
     assert [(e.total, e.success, e.failed) for e in only(SummaryReported, read(log))] == [(6, 5, 1)]
 
 
-def test_the_list_of_graphs_ends_where_the_indentation_ends() -> None:
+@pytest.mark.parametrize("label", ["", "[default0]:", "[1,5]<stdout>:", "[rank0]: "])
+def test_the_list_of_graphs_ends_where_the_indentation_ends(label: str) -> None:
     log = (
         g2(f"New graph list from script: {FOLDER}/{M1}/model.hlo.pb", tag=TAG) + f"\t{FOLDER}/{M2}/model.hlo.pb\n" + HIT
     )
-    (listed,) = only(GraphsListed, read(log))
+    (listed,) = only(GraphsListed, read("".join(label + line for line in log.splitlines(keepends=True))))
     assert len(listed.paths) == 2
 
 

@@ -118,11 +118,11 @@ NO_DEVICES = '"msg":"could not list devices","error":"no \\"such\\" file"'
             'could not list devices: no "such" file',
         ),
         (
-            f'{{{NO_DEVICES}, "level": "warning", "time": "2026-10-24T12:34:56.5Z"}}',
+            f'{{{NO_DEVICES}, "level": "warning", "time": "2026-10-24T12:34:56.500Z"}}',
             LogLevel.WARNING,
             'could not list devices: no "such" file',
         ),
-        ('{"time":"2026-10-24T12:34:56.5Z","level":"FATAL","msg":"gone"}', LogLevel.FATAL, "gone"),
+        ('{"time":"2026-10-24T12:34:56.500Z","level":"FATAL","msg":"gone"}', LogLevel.FATAL, "gone"),
         ('[pod/plugin-x/main] {"level":"dpanic","ts":1792845296.5,"msg":"gone"}', LogLevel.CRITICAL, "gone"),
         ('{"log":"{\\"level\\":\\"error\\",\\"ts\\":1792845296.5,\\"msg\\":\\"gone\\"}\\n"}', LogLevel.ERROR, "gone"),
     ],

@@ -76,10 +76,11 @@ def test_a_wait_whose_seconds_are_no_number_lasted_no_minutes() -> None:
     assert wait.minutes == 0.0
 
 
-def test_a_record_that_a_line_holds_twice_counts_once_and_two_processes_count_twice() -> None:
+@pytest.mark.parametrize("front", ["", "a note: "])
+def test_a_record_that_a_line_holds_twice_counts_once_and_two_processes_count_twice(front: str) -> None:
     once = line(BROKEN, "WARNING", pid=7).rstrip("\n")
-    assert len(only(LockWaited, read(once + once + "\n"))) == 1
-    assert len(only(LockWaited, read(once + line(BROKEN, "WARNING", pid=8)))) == 2
+    assert [wait.pid for wait in only(LockWaited, read(front + once + once + "\n"))] == [7]
+    assert len(only(LockWaited, read(front + once + line(BROKEN, "WARNING", pid=8)))) == 2
 
 
 def test_a_hit_that_two_lines_report_is_one_and_either_line_alone_is_one() -> None:

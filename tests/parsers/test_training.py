@@ -55,6 +55,59 @@ def test_a_step_is_read_as_printed(line: str, fields: dict[str, object]) -> None
     assert {name: getattr(step, name) for name in fields} == fields
 
 
+@pytest.mark.parametrize(
+    ("line", "step", "total", "loss"),
+    [
+        ("step 1,200 | loss 2.5", 1200, None, 2.5),
+        ("step 1,200, loss: 1,234.5, lr 0.1", 1200, None, 1234.5),
+        ("Step 12,000/1,500,000 loss 2,500", 12000, 1_500_000, 2500.0),
+        ("step 5, loss 2.5, 3.5", 5, None, 2.5),
+        (" iteration       10/     100 | consumed samples: 160 | lm loss: 8.25E+00 | loss scale: 1.0 |", 10, 100, 8.25),
+        ("| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 12.3 | loss  7.5 | ppl  1800", None, None, 7.5),
+        ("epoch 1: step 0.5 s, loss 2.5", None, None, 2.5),
+    ],
+)
+def test_commas_and_fractions_in_numbers_are_read_as_such(
+    line: str, step: int | None, total: int | None, loss: float
+) -> None:
+    (found,) = only(StepReported, read(line + "\n"))
+    assert (found.step, found.total_steps, found.loss) == (step, total, loss)
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        (
+            "[rank3]:[titan] 2026-10-02 11:12:13,456 - root - INFO - \x1b[31mstep: 12  \x1b[32mloss:  7.50000  "
+            "\x1b[38;2;180;60;0mgrad_norm:  1.5000  \x1b[34mtps: 3,456  \x1b[36mtflops: 12.30  \x1b[35mmfu: 4.50%",
+            {"step": 12, "loss": 7.5, "throughput": 3456.0, "throughput_unit": "tokens/s/device", "rank": 3},
+        ),
+        (
+            "completed step: 12, seconds: 1.5, TFLOP/s/device: 12.5, Tokens/s/device: 345.5, weights: 8, loss: 7.5",
+            {"step": 12, "loss": 7.5, "throughput": 345.5, "throughput_unit": "tokens/s/device", "step_seconds": None},
+        ),
+        (
+            "steps: 12 loss: 7.5 iter time (s): 1.25 samples/sec: 12.5",
+            {"step": 12, "throughput": 12.5, "throughput_unit": "samples/s", "step_seconds": 1.25},
+        ),
+        (
+            "iteration 12/ 99 | elapsed time per iteration (ms): 250.0 | learning rate: 1.0E-04 | lm loss: 7.5E+00 |",
+            {"step": 12, "total_steps": 99, "loss": 7.5, "learning_rate": 1e-4, "step_seconds": 0.25},
+        ),
+        (
+            "Training epoch 0, iteration 12/99 | lr: 0.5 | global_step: 12 | reduced_train_loss: 7.5 | "
+            "train_step_timing in s: 2.5 | consumed_samples: 80",
+            {"step": 12, "loss": 7.5, "learning_rate": 0.5, "step_seconds": 2.5},
+        ),
+        ("step 12 loss tensor(7.5000, device='xla:1', requires_grad=True)", {"step": 12, "loss": 7.5}),
+        ("step 12 loss 7.5 step_time 3", {"step_seconds": None}),
+    ],
+)
+def test_the_lines_of_well_known_trainers_are_read_whole(line: str, fields: dict[str, object]) -> None:
+    (step,) = only(StepReported, read(line + "\n"))
+    assert {name: getattr(step, name) for name in fields} == fields
+
+
 def test_of_a_number_that_is_too_long_no_part_is_taken() -> None:
     (step,) = only(StepReported, read("epoch: 3 batch: 20240101123045 loss: 2.5\n"))
     assert (step.step, step.epoch, step.loss) == (None, 3.0, 2.5)

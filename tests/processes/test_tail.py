@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -75,6 +76,22 @@ def test_a_file_cut_and_grown_past_the_old_size_is_read_again_from_its_start(tmp
     assert text_of(found) == b"much longer than before\n"
 
 
+def test_the_hole_before_what_is_written_to_a_file_that_was_cut_is_not_read(tmp_path: Path) -> None:
+    path, size = tmp_path / "a.log", 1 << 20
+    with path.open("wb", buffering=0) as log:
+        log.write(b"old\n" * (size // 4))
+        tail = FileTail(path)
+        tail.drain()
+        log.truncate(0)
+        log.write(b"new\n")  # at the offset that it had: it does not append
+        found = tail.drain()
+        log.write(b"newer\n")
+        assert tail.drain() == [Chunk(str(path), size + 4, b"newer\n")]
+    if path.stat().st_blocks * 512 >= size:
+        pytest.skip("this file system keeps no holes")
+    assert found == [FileChange(str(path), Rotation.TRUNCATED), Chunk(str(path), size, b"new\n")]
+
+
 def test_a_file_that_vanishes_and_returns_is_reported_once_each(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(b"one\n")
@@ -136,6 +153,27 @@ def test_a_closed_tail_goes_on_where_it_was(tmp_path: Path) -> None:
     with path.open("ab") as log:
         log.write(b"two\n")
     assert text_of(tail.drain()) == b"two\n"
+
+
+def test_a_file_that_cannot_be_read_for_a_moment_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"one\n")
+    tail = FileTail(path)
+    tail.drain()
+
+    def unreachable(*_: object) -> bytes:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pread", unreachable)
+        assert tail.read() == []
+    assert tail.problem is not None
+    with path.open("ab") as log:
+        log.write(b"two\n")
+    assert tail.drain() == [Chunk(str(path), 4, b"two\n")]
+    assert tail.problem is None
 
 
 def test_a_file_that_was_replaced_while_the_tail_was_closed_is_reported_before_its_first_bytes(tmp_path: Path) -> None:

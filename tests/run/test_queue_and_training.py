@@ -16,11 +16,15 @@ from neuron_top.events import (
     SummaryReported,
     TrialRunStarted,
     WorkerDied,
+    WorkerFailed,
+    WorkerFinished,
     WorkerStarted,
 )
 from neuron_top.events.levels import LogLevel
+from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.run.step_times import STEPS_KEPT
+from neuron_top.views.progress import compile_card
 
 
 def test_numbers_printed_during_graph_extraction_are_counted_but_never_shown():
@@ -57,7 +61,34 @@ def test_a_queue_is_active_from_its_first_counter_to_its_summary():
     assert run.queue.active
     assert run.queue.counts is not None
     assert run.queue.counts.remaining == 3
-    assert run.queue.workers["0"].items == 20
+    assert [worker.items for worker in run.queue.workers.values()] == [20]
+
+
+def test_a_second_parallel_compile_in_one_log_is_active_until_its_own_summary():
+    run = Run()
+    run.apply(WorkerStarted(worker="0", pid=1, at=0.5, items=20))
+    run.apply(QueueCounted(remaining=0, locked=0, failed=0, done=6, total=6, at=1.0))
+    run.apply(WorkerFinished(worker="0", pid=1, at=1.5, tasks=6))
+    run.apply(SummaryReported(total=6, success=6, at=2.0))
+    assert (run.queue.active, compile_card(run, 2.5, Estimator()).left) == (False, 0)
+    run.apply(TrialRunStarted(at=3.0))
+    assert (run.queue.active, run.queue.counts) == (True, None)
+    run.apply(WorkerStarted(worker="0", pid=9, at=4.0, items=8))
+    run.apply(QueueCounted(remaining=8, locked=0, failed=0, done=6, total=14, at=5.0))
+    assert (run.queue.active, compile_card(run, 5.5, Estimator()).left) == (True, 8)
+    assert [worker.finished for worker in run.queue.workers.values()] == [1.5, None]
+    run.apply(SummaryReported(total=8, success=8, at=6.0))
+    assert not run.queue.active
+
+
+def test_workers_of_the_same_number_on_two_nodes_or_of_two_processes_are_several():
+    run = Run()
+    for node in ("a", "b"):
+        for pid in (7, 15):
+            run.apply(WorkerStarted(node=node, worker="7", pid=pid, at=1.0, items=4))
+    assert len(run.queue.workers) == 4
+    run.apply(WorkerFailed(node="a", worker="15", pid=3, at=2.0, message="no path"))
+    assert [worker.message for worker in run.queue.workers.values()] == ["", "no path", "", ""]
 
 
 def test_throughput_and_step_time_are_medians_so_that_one_slow_step_does_not_show():
