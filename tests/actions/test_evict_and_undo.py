@@ -63,6 +63,24 @@ def test_entries_in_the_root_itself_go_and_come_back(root: Path) -> None:
     assert caches.everything(root) == before
 
 
+@pytest.mark.parametrize("has_artifact", [True, False])
+def test_what_lies_in_the_layout_of_2022_is_skipped_and_does_not_stop_the_rest(root: Path, has_artifact: bool) -> None:
+    old = root / "neuron-compile-cache" / "USER_neuroncc-1.0.47218.0+162039557" / "MODULE_18200615679846498221"
+    (old / "MODULE_0").mkdir(parents=True)
+    if has_artifact:
+        (old / "MODULE_0" / "MODULE_0.neff").write_bytes(caches.neff(4096))
+    caches.grow_old(old / "MODULE_0", 400)
+    caches.grow_old(old, 400)
+    caches.entry(root, 1, age_days=40)
+    plan = planned(root, EvictCriteria(older_than=0.0))
+    assert [(each.path, each.cause.code) for each in plan.exclusions] == [
+        (str(old.relative_to(root)), ReasonCode.OLD_LAYOUT)
+    ]
+    outcome = caches.carried_out(plan, Trash(root))
+    assert (outcome.done, outcome.refused) == (1, ())
+    assert old.is_dir()
+
+
 def test_the_trash_of_a_compilers_folder_lies_outside_the_cache_that_it_is_of(root: Path) -> None:
     caches.entry(root, 1, age_days=40)
     compiler = root / caches.COMPILER

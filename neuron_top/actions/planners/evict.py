@@ -30,7 +30,7 @@ from neuron_top.actions.planners.freed_bytes import FreedBytes
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
 from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, RebuildSource, UseSource
 from neuron_top.actions.verb import Verb
-from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.entry import Entry, is_entry_path
 from neuron_top.cache.model.states import State
 from neuron_top.cache.use import is_ahead
 from neuron_top.units import bytes_text, counted, limit_text
@@ -208,6 +208,8 @@ def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Re
         pass
     elif entry.state in _BY_STATE:
         return _BY_STATE[entry.state]
+    elif not is_entry_path(entry.path):  # no step may name it: it would have the whole plan refused
+        return Reason(ReasonCode.OLD_LAYOUT)
     elif entry.state in BY_NAME_ONLY:
         if entry.state not in criteria.states:
             return Reason(ReasonCode.NOT_NAMED, str(entry.state))
