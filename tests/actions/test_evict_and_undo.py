@@ -81,6 +81,18 @@ def test_what_lies_in_the_layout_of_2022_is_skipped_and_does_not_stop_the_rest(r
     assert old.is_dir()
 
 
+def test_what_cannot_come_back_of_a_plan_that_was_resumed_is_counted_once(root: Path) -> None:
+    for number in range(4):
+        caches.entry(root, number, age_days=40)
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
+    assert caches.carried_out(plan, trash, watch=lambda progress: progress.done < 2).interrupted
+    assert caches.carried_out(plan, trash).done == 2
+    place = caches.entry(root, 3)
+    record = restore(plan.identity, trash)
+    assert record.restored == 3
+    assert record.kept == ((str(place.relative_to(root)), NotDone(NotDoneCode.EXISTS_AGAIN)),)
+
+
 def test_the_trash_of_a_compilers_folder_lies_outside_the_cache_that_it_is_of(root: Path) -> None:
     caches.entry(root, 1, age_days=40)
     compiler = root / caches.COMPILER
