@@ -93,6 +93,22 @@ def test_what_cannot_come_back_of_a_plan_that_was_resumed_is_counted_once(root: 
     assert record.kept == ((str(place.relative_to(root)), NotDone(NotDoneCode.EXISTS_AGAIN)),)
 
 
+def test_a_step_that_only_the_resumed_attempt_did_counts_as_taken_after_a_purge_too(root: Path) -> None:
+    for number in range(3):
+        caches.entry(root, number, age_days=40)
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
+    first = root / plan.steps[0].path
+    facts, lock = first.stat(), first / "model.hlo_module.pb.lock"
+    lock.write_bytes(b"")
+    assert len(caches.carried_out(plan, trash, watch=lambda progress: progress.done < 1).refused) == 1
+    lock.unlink()
+    os.utime(first, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert caches.carried_out(plan, trash).refused == ()
+    trash.purge(trash.history_of(plan.identity))
+    history = trash.history_of(plan.identity)
+    assert (history.taken, history.refused) == (plan.frees, [])
+
+
 def test_the_trash_of_a_compilers_folder_lies_outside_the_cache_that_it_is_of(root: Path) -> None:
     caches.entry(root, 1, age_days=40)
     compiler = root / caches.COMPILER
