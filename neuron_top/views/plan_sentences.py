@@ -162,7 +162,7 @@ CAVEATS = {
     "stays; in the worst case, what is removed is compiled again",
     CaveatCode.MAYBE_IN_USE: "{detail}: what a job holds, names or may have used since it started stays; in the worst "
     "case, what is removed is compiled again",
-    CaveatCode.PROCESSES_UNSEEN: "{count} processes of other users could be seen by their command only",
+    CaveatCode.PROCESSES_UNSEEN: "of {processes} of other users, only the command could be seen",
     CaveatCode.IN_CONTAINER: "processes outside this container cannot be seen",
     CaveatCode.PARTLY_READ: "parts of the cache could not be read",
     CaveatCode.NO_ACCESS_TIMES: "this storage keeps no access times: last use is known from recordings only",
@@ -239,8 +239,8 @@ def caveat_text(caveat: Caveat) -> str:
     """What was seen or could not be seen, or what to expect."""
     verified = verified_text(caveat.count, caveat.broken, caveat.warned, "read in full")
     return CAVEATS[caveat.code].format(
-        count=caveat.count,
         entries=counted(caveat.count, "entry is", "entries are"),
+        processes=counted(caveat.count, "process", "processes"),
         detail=caveat.detail,
         graph=caveat.graph,
         verified=verified,
@@ -282,6 +282,8 @@ def goal_met_text(plan: Plan) -> str:
 
 def moved_text(outcome: Outcome) -> str:
     """Where the files lie that a plan took away; empty where it took nothing."""
+    if not outcome.done:
+        return ""
     if is_bucket(outcome.trash):
         where = "bucket"
     elif outcome.trash:
