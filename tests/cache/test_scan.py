@@ -446,6 +446,16 @@ def test_sums_from_the_index_follow_open_entries_and_new_ones(tmp_path: Path) ->
     assert catalog.sums(str(root), state).totals.all.entries == 3
 
 
+@pytest.mark.parametrize("compiler", ["neuronxcc-9.9.9+abc", "snapshots/0a1b/neuronxcc-9.9.9+abc", "."])
+def test_sums_from_the_index_count_a_compiler_that_came_since(compiler: str, tmp_path: Path) -> None:
+    root, state = tmp_path / "root", tmp_path / "state"
+    write_entry(root, HIT, age=LONG_AGO)
+    (root / "snapshots").mkdir()
+    assert catalog.sums(str(root), state).totals.all.entries == 1
+    write_entry(root, HIT, graph=graph(1), compiler=compiler)
+    assert catalog.sums(str(root), state).totals.all.entries == 2
+
+
 def test_an_index_that_was_written_while_the_clock_was_ahead_is_not_fresh_and_is_written_again(tmp_path: Path) -> None:
     root, state = tmp_path / "root", tmp_path / "state"
     folder = write_entry(root, HIT)

@@ -10,7 +10,9 @@ import msgspec
 
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import EntryTotals, Snapshot, total
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.scan import index
+from neuron_top.cache.scan.discovery import discover
 
 TRUSTED_SECONDS = 600.0
 """How long sums of settled entries are taken from the index without checking each entry's folder."""
@@ -42,8 +44,8 @@ def open_root(root: str, state: Path, *, full: bool = False) -> Snapshot:
 def sums(root: str, state: Path, *, trusted_seconds: float = TRUSTED_SECONDS) -> Sums:
     """The totals of `root`: settled entries from the index while it is fresh, the others read now.
 
-    It is fresh if it was written within `trusted_seconds`, and no compiler folder has gained or lost an entry since. An
-    index that is dated ahead of the clock is not fresh. Raises NothingToShow.
+    It is fresh if it was written within `trusted_seconds`, and no compiler folder has come, or gained or lost an entry
+    since. An index that is dated ahead of the clock is not fresh. Raises NothingToShow.
     """
     real = os.path.realpath(root)
     head = index.load_head(real, state)
@@ -86,6 +88,8 @@ def _differs(before: Snapshot, after: Snapshot) -> bool:
 
 
 def _same_folders(head: index.IndexHead) -> bool:
+    if not {folder.name for folder in head.folders}.issuperset(discover(head.root, NoAtimeReader()).compilers):
+        return False
     for folder in head.folders:
         try:
             own = os.stat(os.path.join(head.root, folder.name), follow_symlinks=False)
