@@ -446,6 +446,14 @@ def test_sums_from_the_index_follow_open_entries_and_new_ones(tmp_path: Path) ->
     assert catalog.sums(str(root), state).totals.all.entries == 3
 
 
+def test_a_notification_of_what_is_no_entry_does_not_count_it_again(tmp_path: Path) -> None:
+    write_entry(tmp_path, HIT)
+    (tmp_path / COMPILER / "MODULE_1.tmp").write_bytes(b"x")
+    before = scanner.scan(str(tmp_path))
+    after = scanner.refresh_entries(before, [f"{COMPILER}/MODULE_1.tmp"])
+    assert (after.others, after.entries) == (before.others, before.entries)
+
+
 @pytest.mark.parametrize("compiler", ["neuronxcc-9.9.9+abc", "snapshots/0a1b/neuronxcc-9.9.9+abc", "."])
 def test_sums_from_the_index_count_a_compiler_that_came_since(compiler: str, tmp_path: Path) -> None:
     root, state = tmp_path / "root", tmp_path / "state"
