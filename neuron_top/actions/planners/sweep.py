@@ -133,7 +133,7 @@ def _obstacle(folder: WorkFolder, context: PlanContext, user: int) -> Reason | N
 
 def why_busy(path: str, since: float) -> str:
     """Why the work folder at `path` must stay after all, for a check right before it goes; empty if it may go."""
-    if path not in {known.path for known in work_dirs.find(processes.read_processes())}:
+    if not work_dirs.is_work_folder(path):
         return "no compiler works in such a place"
     newest = measure(path).newest
     if newest is not None and newest > min(since, time.time()):
