@@ -142,9 +142,10 @@ def why_busy(path: str, since: float) -> str:
 
 
 def _user_of(path: str, running: Iterable[processes.CacheProcess]) -> str | None:
-    below = path + os.sep
+    real = os.path.realpath(path)  # commands have names as people wrote them, the kernel has them without links
+    below = real + os.sep
     for process in running:
-        if any(path in word for word in process.command):
+        if any(path in word or real in word for word in process.command):
             return f"process {process.pid} names it in its command"
         if process.cwd is not None and (process.cwd + os.sep).startswith(below):
             return f"process {process.pid} works in it"
