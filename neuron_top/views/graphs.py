@@ -14,6 +14,7 @@ from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LineRef, 
 from neuron_top.run.model import Run
 from neuron_top.units import count_text, duration_text
 from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, settled, waiters
+from neuron_top.views.waits import waited_seconds
 
 
 class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -253,12 +254,8 @@ def _longest_wait(graph: Graph, now: float) -> float | None:
 
 
 def _waited(worker: WorkerGraph, now: float) -> float | None:
-    known = [
-        wait.seconds if wait.seconds is not None else (wait.end if wait.end is not None else now) - wait.start
-        for wait in worker.waits
-        if wait.start is not None
-    ]
-    return max(known, default=None)
+    waits = [waited_seconds(wait, now) for wait in worker.waits if wait.start is not None]
+    return max((seconds for seconds in waits if seconds is not None), default=None)
 
 
 def _folder(run: Run, graph: Graph) -> str | None:

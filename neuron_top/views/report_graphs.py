@@ -14,6 +14,7 @@ from neuron_top.run.model import Run
 from neuron_top.views.failure_advice import ADVICE
 from neuron_top.views.metric import Provenance
 from neuron_top.views.miss_sentences import flags_text
+from neuron_top.views.waits import waited_seconds
 
 _BASES = {"measured": Provenance.MEASURED, "bracketed": Provenance.AT_MOST, "unknown": Provenance.UNKNOWN}
 
@@ -174,12 +175,8 @@ def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
 def wait_seconds(worker: WorkerGraph) -> Iterator[float]:
     """How long each of its waits took, as far as it is reported."""
     for wait in worker.waits:
-        if wait.seconds is not None:
-            yield wait.seconds
-        elif wait.start is not None and wait.end is not None:
-            yield wait.end - wait.start
-        elif wait.minutes is not None:
-            yield wait.minutes * 60.0
+        if (seconds := waited_seconds(wait)) is not None:
+            yield seconds
 
 
 def failure_lines(run: Run) -> tuple[FailureLine, ...]:

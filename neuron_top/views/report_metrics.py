@@ -73,7 +73,8 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     is_untouched = _was_all_in_the_cache(basis)
     summed = 0.0 if is_untouched else summary.compile_sum_seconds or None
     alone = basis.run.compiles.totals.seconds_spent(basis.end, (SpanKind.COMPILE,))
-    dated = sum((span.end or span.start) - span.start for span in basis.spans if span.kind is SpanKind.COMPILE)
+    lengths = [(span.end or span.start) - span.start for span in basis.spans if span.kind is SpanKind.COMPILE]
+    dated = sum(seconds for seconds in lengths if seconds > 0.0)  # less than nothing where the clock was set back
     yield metric(
         "wall",
         "wall time",

@@ -13,6 +13,7 @@ from neuron_top.events import (
     CachedFailureHit,
     CacheHit,
     CompileBegan,
+    CompileCompleted,
     CompileEnded,
     CompileFailed,
     CoreKind,
@@ -49,6 +50,7 @@ from neuron_top.views.overview import Overview, overview
 from neuron_top.views.report import report
 from neuron_top.views.runs import run_row
 from neuron_top.views.summary import summary
+from neuron_top.views.tables import wait_rows
 from neuron_top.views.timeline import timeline
 from neuron_top.views.trends import marks
 
@@ -160,6 +162,28 @@ def test_the_slowest_graphs_are_those_that_failed_and_then_the_longest_compiles_
     assert [row.module for row in slowest_rows(run, 120.0, 12)] == [C, B, A]
     assert [row.module for row in slowest_rows(run, 120.0, 2)] == [C, B]
     assert slowest_rows(run, 120.0, 12) == tuple(graph_page(run, 120.0, key).row for key in (C, B, A))
+
+
+def test_nothing_takes_less_than_no_time_where_the_clock_was_set_back():
+    run = run_of(
+        STARTED,
+        LockWaited(module=A, pid=1, at=160.0),
+        CacheHit(module=A, pid=1, at=110.0),
+        LockWaited(module=B, pid=1, at=300.0, minutes=2.0),
+        CacheHit(module=B, pid=1, at=120.0),
+        LockWaited(module=C, pid=2, at=130.0),
+        CompileBegan(module=A, pid=3, at=150.0),
+        CompileCompleted(module=A, pid=3, at=140.0),
+        CompileBegan(module=B, pid=3, at=150.0),
+        CompileCompleted(module=B, pid=3, at=154.0),
+    )
+    rows = {row.module: row.wait_seconds for row in graph_table(run, 125.0).rows}
+    assert rows == {A: None, B: 120.0, C: 0.0}
+    assert [row.seconds for row in wait_rows(run, 125.0)] == [None, 120.0, 0.0]
+    view = report(run, 160.0)
+    assert [(line.key, line.longest_seconds) for line in view.waits] == [(B, 120.0), (A, None), (C, None)]
+    assert summary(run, 160.0).longest_wait_seconds == 30.0
+    assert next(metric.value for metric in view.metrics if metric.name == "parallelism") == 1.0
 
 
 def test_equal_inputs_of_a_graph_are_counted_where_they_first_appear():
