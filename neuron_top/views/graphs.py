@@ -222,15 +222,18 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
     # not needed for the table of graphs, which is in the first frame
     from neuron_top.cache.model.failures import failure_of
     from neuron_top.views.failure_advice import ADVICE
+    from neuron_top.views.graph_failure import failure_text
 
+    row = graph_row(run, graph, now, estimator or Estimator(), over=over)
+    failed = failure_text(graph) if graph.message or row.state in _BAD else ""
     return GraphPage(
         now=now,
-        row=graph_row(run, graph, now, estimator or Estimator(), over=over),
+        row=row,
         root=graph.root,
         flags=graph.flags,
         inputs=graph.inputs,
         message=graph.message,
-        advice=ADVICE[failure_of(graph.message).cause] if graph.message else "",
+        advice=ADVICE[failure_of(failed).cause] if failed else "",
         workers=tuple(sorted((_worker_row(run, worker, now) for worker in graph.workers.values()), key=_by_rank)),
         attempts=tuple(
             _attempt_row(run, worker, attempt) for worker in graph.workers.values() for attempt in worker.attempts

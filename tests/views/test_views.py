@@ -7,6 +7,7 @@ from functools import partial
 import msgspec
 import pytest
 
+from neuron_top.cache.model.failures import FailureClass
 from neuron_top.cli.plain import summary_text
 from neuron_top.events import (
     AnyEvent,
@@ -45,6 +46,7 @@ from neuron_top.tui.panels.cores import use_text
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import core_page, core_table, visible_words
+from neuron_top.views.failure_advice import ADVICE
 from neuron_top.views.graphs import counted_inputs, graph_page, graph_table, slowest_rows
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.report import report
@@ -162,6 +164,23 @@ def test_the_slowest_graphs_are_those_that_failed_and_then_the_longest_compiles_
     assert [row.module for row in slowest_rows(run, 120.0, 12)] == [C, B, A]
     assert [row.module for row in slowest_rows(run, 120.0, 2)] == [C, B]
     assert slowest_rows(run, 120.0, 12) == tuple(graph_page(run, 120.0, key).row for key in (C, B, A))
+
+
+@pytest.mark.parametrize("message", ["", "Compilation failed for model.MODULE_98+a.hlo_module.pb after 0 retries."])
+def test_a_compiler_that_was_killed_is_advised_on_alike_whatever_digits_its_message_has(message: str):
+    killed = CompileFailed(module=A, pid=1, at=110.0, message=message, exit_status=-9)
+    run = run_of(STARTED, CompileBegan(module=A, pid=1, at=101.0), killed)
+    page = graph_page(run, 120.0, A)
+    assert page is not None
+    (line,) = report(run, 120.0).failures
+    assert page.advice == line.advice == ADVICE[FailureClass.MEMORY]
+    assert line.kind == "environment"
+
+
+def test_a_cause_that_a_killed_compiler_names_is_advised_on():
+    killed = CompileFailed(module=A, pid=1, at=110.0, message="No space left on device", exit_status=-9)
+    (line,) = report(run_of(STARTED, CompileBegan(module=A, pid=1, at=101.0), killed), 120.0).failures
+    assert line.advice == ADVICE[FailureClass.DISK]
 
 
 def test_nothing_takes_less_than_no_time_where_the_clock_was_set_back():
