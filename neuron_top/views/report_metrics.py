@@ -10,7 +10,7 @@ from neuron_top.events.torch_trace import REMOTE_CACHES
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, SpanKind
 from neuron_top.run.state import JobState
-from neuron_top.units import counted
+from neuron_top.units import count_text, counted
 from neuron_top.views.metric import Metric, Provenance, metric
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.summary import Summary
@@ -334,7 +334,8 @@ def _gains(basis: ReportBasis) -> Iterator[Metric]:
         sum(saved) if saved else None,
         "seconds",
         Provenance.ESTIMATED,
-        f"compile times of {len(saved)} of {only_hit} cached graphs, from the cache or earlier runs, added up"
+        f"compile times of {count_text(len(saved))} of {counted(only_hit, 'cached graph')}, from the cache or earlier "
+        "runs, added up"
         if only_hit
         else "no graph came from the cache alone",
     )
@@ -352,7 +353,7 @@ def _gains(basis: ReportBasis) -> Iterator[Metric]:
         max(peaks, default=None),
         "bytes",
         Provenance.MEASURED,
-        f"resident memory of the compiler's processes, of {len(peaks)} compiles",
+        f"resident memory of the compiler's processes, of {counted(len(peaks), 'compile')}",
     )
 
 
