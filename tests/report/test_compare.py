@@ -22,7 +22,7 @@ from neuron_top.views.multi_compare import multi_compare
 from neuron_top.views.report import report
 from tests.actions import caches
 from tests.builders import neff, write_entry
-from tests.report.samples import T0, A, B, C, compiled, made
+from tests.report.samples import T0, A, B, C, compiled, hit, made
 
 MIB = 1 << 20
 
@@ -125,6 +125,25 @@ def test_memory_of_a_gpu_and_of_the_host_are_no_rise_or_fall() -> None:
     assert (
         compare(gpu, report(on_gpus(30 * MIB, 8.0), 0.0)).answer[0].endswith("fell from 60.0 MiB to 30.0 MiB (-50 %).")
     )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reasons"),
+    [
+        (hit(A, 1, T0), hit(A, 1, T0), ()),
+        (
+            hit(A, 1, T0),
+            compiled(A, 1, T0, T0 + 90),
+            ("time spent compiling: grew from nothing to 1 m 30 s, allowed is 10 %",),
+        ),
+        (compiled(A, 1, T0, T0 + 90), hit(A, 1, T0), ()),
+    ],
+)
+def test_two_runs_that_compiled_nothing_are_alike_and_one_that_did_exceeds_any_growth(
+    first: list[ev.AnyEvent], second: list[ev.AnyEvent], reasons: tuple[str, ...]
+) -> None:
+    one, other = (report(made(events), T0 + 100) for events in (first, second))
+    assert growth_reasons(compare(one, other), other, {"max-compile-growth": 0.1}) == reasons
 
 
 def test_memory_that_is_known_of_one_run_only_keeps_its_curve() -> None:
