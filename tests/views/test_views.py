@@ -183,6 +183,11 @@ def test_a_cause_that_a_killed_compiler_names_is_advised_on():
     assert line.advice == ADVICE[FailureClass.DISK]
 
 
+def test_a_worker_that_died_of_an_unknown_cause_has_no_exit_status():
+    lines = report(run_of(STARTED, WorkerDied(rank=3, pid=4, at=120.0)), 130.0).errors
+    assert ("process died", "unknown cause") in [(line.kind, line.text) for line in lines]
+
+
 def test_nothing_takes_less_than_no_time_where_the_clock_was_set_back():
     run = run_of(
         STARTED,
