@@ -25,6 +25,7 @@ from neuron_top.parsers.hlo_nodes import HloNode, read_nodes
 from neuron_top.parsers.hlo_program import Program, read_program
 from neuron_top.parsers.neff import HEAD_BYTES, NeffHeader, read_header
 from neuron_top.parsers.neff_payload import Payload, read_payload
+from neuron_top.units import counted
 
 HLO_LIMIT = 256 * 1024**2
 """Bytes of the largest graph that is read; the largest seen has 10 MB."""
@@ -120,7 +121,7 @@ class Contents:
             size = os.fstat(descriptor).st_size
             header = read_header(os.read(descriptor, HEAD_BYTES), size)
             if header is None:
-                return Neff(problem=f"no valid NEFF header in {size} bytes")
+                return Neff(problem=f"no valid NEFF header in {counted(size, 'byte')}")
             return Neff(header=header, payload=read_payload(header, _chunks(descriptor)) if payload else None)
         except OSError as problem:
             return Neff(problem=why_unreadable(problem), is_unreadable=True)

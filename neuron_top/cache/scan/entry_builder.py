@@ -22,6 +22,7 @@ from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import name_text
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 from neuron_top.plain_files import kind_text
+from neuron_top.units import counted
 
 _NO_ATIME = getattr(os, "O_NOATIME", 0)
 
@@ -284,7 +285,7 @@ class EntryBuilder:
         for name, size in (self.published or {}).items():
             if name in there and there[name] != size and self.artifact_state is Artifact.VALID:
                 self.artifact_state = Artifact.BROKEN
-                self.problem(f"{name}: {there[name] or 0} bytes, {size} were published", of_artifact=True)
+                self.problem(f"{name}: {counted(there[name] or 0, 'byte')}, {size:,} were published", of_artifact=True)
 
     def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
         """The finished entry. The holders of locks are judged later, once for all locks."""
