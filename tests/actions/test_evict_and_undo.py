@@ -1,6 +1,8 @@
 """Eviction on a real folder: what goes, what stays, what is freed, and that undo gives it back."""
 
 import errno
+import functools
+import operator
 import os
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.reasons import GoalCode, NotDone, NotDoneCode, ReasonCode
+from neuron_top.cache.model.entry import Part
 from neuron_top.cache.model.states import State
 from neuron_top.cache.use import CacheUse
 from neuron_top.errors import RefusedForSafety
@@ -79,6 +82,29 @@ def test_what_lies_in_the_layout_of_2022_is_skipped_and_does_not_stop_the_rest(r
     outcome = caches.carried_out(plan, Trash(root))
     assert (outcome.done, outcome.refused) == (1, ())
     assert old.is_dir()
+
+
+@pytest.mark.parametrize("copy_of", ["model.neff", "model.hlo_module.pb"])
+def test_what_stays_with_the_graph_is_not_counted_as_freed(root: Path, copy_of: str) -> None:
+    place = caches.entry(root, 1, blocks=20)
+    (place / "notes.txt").write_bytes(b"x" * 9000)
+    (place / "dumps").mkdir()
+    (place / "dumps" / "graph").write_bytes(b"x" * 5000)
+    os.link(place / copy_of, place / "copy")
+    caches.grow_old(place / "dumps", 40)
+    caches.grow_old(place, 40)
+    plan = planned(root, EvictCriteria(older_than=0.0, keep_graph=True))
+    assert caches.carried_out(plan, Trash(root)).refused == ()
+    assert {path.name for path in place.iterdir()} == {
+        "compile_flags.json", "copy", "dumps", "model.hlo_module.pb", "notes.txt"
+    }  # fmt: skip
+    left = caches.context(caches.looked_at(root)).before
+    assert (plan.after.size, plan.after.files, plan.after.entries) == (left.size, left.files, left.entries)
+    assert plan.frees == plan.before.size - left.size
+
+
+def test_a_slim_eviction_takes_what_a_compile_made() -> None:
+    assert functools.reduce(operator.or_, plans.FILES_REMOVED[plans.Action.SLIM]) == Part.OUTPUT
 
 
 def test_what_cannot_come_back_of_a_plan_that_was_resumed_is_counted_once(root: Path) -> None:

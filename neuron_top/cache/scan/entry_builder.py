@@ -71,6 +71,8 @@ class EntryBuilder:
     links: dict[int, Link] | None = None
     """Inode → file with several names, or blob that a link leads to; None if the entry has neither such files nor
     links."""
+    kept_by_name = 0
+    """Bytes of files that a slim eviction takes under one name and keeps under another."""
     others: list[str] | None = None
     problems: list[str] | None = None
     artifact_problems: list[str]
@@ -223,7 +225,9 @@ class EntryBuilder:
     def _shared(self, part: int, info: os.stat_result, names: int) -> tuple[int, int, int]:
         if self.links is None:
             self.links = {}
-        before, kept, blocks = self.links.get(info.st_ino), bool(part & Part.REBUILDS), info.st_blocks * 512
+        before, kept, blocks = self.links.get(info.st_ino), not part & Part.OUTPUT, info.st_blocks * 512
+        if before is not None and kept and not before.kept:
+            self.kept_by_name += blocks
         here, kept = (before.here + 1, before.kept or kept) if before is not None else (1, kept)
         self.links[info.st_ino] = Link(info.st_ino, blocks, names, here, kept)
         return part, info.st_size, blocks if before is None else 0
@@ -292,12 +296,15 @@ class EntryBuilder:
         if self.published is not None and parts & Part.INDUCTOR:
             self._compare_published()
         written = self.artifact_state is Artifact.VALID
+        allocated, apparent, kept = sums
         return Entry(
             self.shared.facts.compiler,
             self.module,
             self.shared.facts.state_of(self.artifact_state, parts, self.failure is not None),
             parts,
-            *sums,
+            allocated,
+            apparent,
+            kept + self.kept_by_name,
             self.artifact_bytes,
             self.graph_bytes,
             self.artifact_state,
