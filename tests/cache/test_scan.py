@@ -464,6 +464,20 @@ def test_sums_from_the_index_count_a_compiler_that_came_since(compiler: str, tmp
     assert catalog.sums(str(root), state).totals.all.entries == 2
 
 
+def test_sums_from_the_index_count_what_else_came_since(tmp_path: Path) -> None:
+    root, state = tmp_path / "root", tmp_path / "state"
+    write_entry(root, HIT, age=LONG_AGO)
+    assert catalog.sums(str(root), state).other_files == 0
+    (root / "a\nfile").write_bytes(b"x")
+    (root / "dumps").mkdir()
+    (root / "dumps" / "core").write_bytes(b"x" * 5000)
+    found = catalog.sums(str(root), state)
+    assert (found.other_files, found.other_bytes > 5000) == (2, True)
+    head = index.load_head(str(root.resolve()), state)
+    assert head is not None
+    assert len(head.others) == 2, "stored, so that the next sums need not refresh again"
+
+
 def test_an_index_that_was_written_while_the_clock_was_ahead_is_not_fresh_and_is_written_again(tmp_path: Path) -> None:
     root, state = tmp_path / "root", tmp_path / "state"
     folder = write_entry(root, HIT)
