@@ -16,6 +16,9 @@ from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.quarantine import plan_quarantine
+from neuron_top.actions.planners.retry import plan_retry
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.actions.reasons import GoalCode, NotDone, NotDoneCode, ReasonCode
 from neuron_top.cache.model.entry import Part
 from neuron_top.cache.model.states import State
@@ -23,7 +26,7 @@ from neuron_top.cache.use import CacheUse
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import plan_lines, reason_text
 from neuron_top.views.plan_sentences import goal_met_text
-from tests.actions import caches
+from tests.actions import caches, states
 
 
 @pytest.fixture
@@ -101,6 +104,35 @@ def test_what_stays_with_the_graph_is_not_counted_as_freed(root: Path, copy_of: 
     left = caches.context(caches.looked_at(root)).before
     assert (plan.after.size, plan.after.files, plan.after.entries) == (left.size, left.files, left.entries)
     assert plan.frees == plan.before.size - left.size
+
+
+def test_no_plan_changes_a_hubs_local_copy_whatever_the_state_of_its_entries(root: Path, tmp_path: Path) -> None:
+    wanted = (State.HIT, State.CORRUPT, State.FAILED, State.LOCKED_UNKNOWN)
+    hub, blobs = tmp_path / "models--hub", tmp_path / "models--hub" / "blobs"
+    blobs.mkdir(parents=True)
+    for number, state in enumerate(wanted):
+        source = states.entry_in(root, state, number=number)
+        place = hub / "snapshots" / "0123abcd" / source.parent.name / source.name
+        place.mkdir(parents=True)
+        for path in source.iterdir():
+            blob = blobs / f"{number}-{path.name}"
+            blob.write_bytes(path.read_bytes())
+            (place / path.name).symlink_to(blob)
+    snapshot = caches.looked_at(hub)
+    context = caches.context(snapshot)
+    assert {entry.state for entry in snapshot.entries} == set(wanted)
+    every = EvictCriteria(states=frozenset(wanted))
+    plans_made = [
+        plan_eviction(snapshot.entries, str(hub), every, context),
+        plan_quarantine(snapshot.entries, str(hub), context),
+        plan_retry(snapshot.entries, str(hub), context, deterministic=True),
+        plan_retry(snapshot.entries, str(hub), context, compilers={entry.compiler for entry in snapshot.entries}),
+        plan_unlock(snapshot.entries, str(hub), context, force=True),
+    ]
+    assert [plan.steps for plan in plans_made] == [()] * len(plans_made)
+    skipped = [each for plan in plans_made for each in plan.exclusions]
+    assert {each.cause.code for each in skipped} == {ReasonCode.HUB, ReasonCode.LOCK_UNPROVED}
+    assert [each.state for each in skipped if each.cause.code is ReasonCode.LOCK_UNPROVED] == [State.LOCKED_UNKNOWN]
 
 
 def test_a_slim_eviction_takes_what_a_compile_made() -> None:
