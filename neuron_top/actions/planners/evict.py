@@ -205,9 +205,7 @@ _USED = {source: Reason(ReasonCode.USED_RECENTLY, str(source)) for source in Use
 def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Reason | None:
     """Why the entry must stay, whatever its last use; None when it may go."""
     if entry.state is State.HIT:
-        if entry.compiler.startswith(
-            HUB
-        ):  # as `read_only_layout`, but faster: most entries are hits in a layout of ours
+        if entry.compiler.startswith(HUB):  # `read_only_layout` for a hit, whose path every step can name, but faster
             return Reason(ReasonCode.HUB)
     elif entry.state in _BY_STATE:
         return _BY_STATE[entry.state]
