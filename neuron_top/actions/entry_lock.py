@@ -48,7 +48,8 @@ class EntryLockGuard:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
     ) -> None:
-        os.unlink(self._name, dir_fd=self._entry.handle)
+        with contextlib.suppress(FileNotFoundError):  # somebody cleared all locks; what was done under it is done
+            os.unlink(self._name, dir_fd=self._entry.handle)
 
     def _free_name(self) -> str:
         """The name for our lock. Removes locks of dead processes first; raises StaleEntryError if one remains."""

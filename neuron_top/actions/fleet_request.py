@@ -53,7 +53,9 @@ class NodeDone(msgspec.Struct, frozen=True, kw_only=True):
     done: Count
     moved_bytes: Count = 0
     not_done: tuple[tuple[str, str], ...] = ()
-    """(path, reason) of steps that were refused when the disk was checked again."""
+    """(path, reason) of steps that were refused when the disk was checked again, the first ones."""
+    refused: Count = 0
+    """How many these are; 0 from an agent of an earlier version."""
     text: str = ""
     """What was undone, or what went wrong."""
     pinned: tuple[str, ...] = ()

@@ -45,6 +45,8 @@ class ReasonCode(StrEnum):
     HOLDER_ALIVE = "holder-alive"
     EXPORTED_MODEL = "exported-model"
     UNKNOWN_FORM = "unknown-form"
+    OLD_LAYOUT = "old-layout"
+    """Of the layout of 2022, whose names have no flags."""
     UNREADABLE = "unreadable"
     HUB = "hub"
     IN_USE = "in-use"

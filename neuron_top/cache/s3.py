@@ -242,7 +242,7 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
         size += each.size
         changed_at = max(changed_at, each.changed)
         digest.update(f"{name}\0{each.tag}\0".encode("utf-8", "surrogateescape"))
-        if part & Part.REBUILDS:
+        if not part & Part.OUTPUT:
             kept += each.size
         if part & Part.ARTIFACT:
             artifact = Artifact.VALID if each.size > MARKER_BYTES else Artifact.STUB

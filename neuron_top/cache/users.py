@@ -13,6 +13,7 @@ import msgspec
 
 from neuron_top.cache import processes, torch_neuron
 from neuron_top.cache.model.entry import NEFF_FILE
+from neuron_top.cache.model.filenames import CACHE_FOLDER, SDK_COMPILERS
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.roots import cache_dir_flag, local_path
 from neuron_top.cache.use import CacheUse
@@ -116,9 +117,16 @@ def _entry_of(path: str, root: str) -> list[str]:
 
 def _names_root(process: CacheProcess, root: str) -> bool:
     """Whether the process's cache variables name `root` (a real path), or a folder above it: that of a rank or of one
-    compiler lies in the cache that a job names."""
+    compiler lies in the cache that a job names. A folder below it counts if entries of the root lie there."""
     environ = process.environ or {}
     named = [environ.get(variable) for variable in (torch_neuron.SHARED, torch_neuron.LOCAL)]
     named += [environ.get("NEURON_COMPILE_CACHE_URL"), cache_dir_flag(environ.get("NEURON_CC_FLAGS", ""))]
     places = [os.path.realpath(local_path(path, process.cwd or "/")) for path in named if path]
-    return any(root == place or root.startswith(place.rstrip("/") + "/") for place in places)
+    return any(root == place or root.startswith(place.rstrip("/") + "/") or _is_part(place, root) for place in places)
+
+
+def _is_part(place: str, root: str) -> bool:
+    """Whether a path below the root is of a folder that is listed with it: see `scan.discovery`."""
+    above = root.rstrip("/") + "/"
+    first = place.removeprefix(above).partition("/")[0] if place.startswith(above) else ""
+    return first == CACHE_FOLDER or first.startswith(SDK_COMPILERS)

@@ -76,6 +76,16 @@ def find(
     return found
 
 
+def is_work_folder(path: str, environ: Mapping[str, str] = os.environ, tmp: str | None = None) -> bool:
+    """Whether `find` would list `path`; measures nothing."""
+    name = os.path.basename(path)
+    if name.startswith(".") or os.path.islink(path):  # no `*` finds the former
+        return False
+    patterns = [pattern for _, pattern in places(environ, tmp)]
+    of_name = [f"{pattern[:-2]}{glob.escape(name)}/" if pattern.endswith("/*/") else pattern for pattern in patterns]
+    return any(f"{path}/" in glob.iglob(pattern) for pattern in of_name)
+
+
 def newest_by_module(
     modules: Iterable[str], environ: Mapping[str, str] = os.environ, tmp: str | None = None
 ) -> dict[str, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,7 +27,7 @@ from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.copy import plan_copy
 from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
-from neuron_top.actions.reasons import Caveat, CaveatCode, ReasonCode, Refusal, RefusalCode
+from neuron_top.actions.reasons import Caveat, CaveatCode, GoalCode, ReasonCode, Refusal, RefusalCode
 from neuron_top.actions.registry import PlannerInput, action_of
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
@@ -180,22 +181,32 @@ class CachePlanner(CacheReader):
             raise UsageError(f"--compiler: {problem}") from None
 
     def plan_room(self, roots: Sequence[str], free_bytes: int, assume_exclusive: bool = False) -> list[Plan]:
-        """Plans that free this much on each disk; further caches of a disk are used only if the first is not enough.
+        """Plans that free this much on each disk; further caches of a disk make up only what the first cannot free.
 
-        Raises UsageError for an amount below one byte.
+        What lies in the trashes of a disk's caches counts as free for all of them. Raises UsageError for an amount
+        below one byte.
         """
         if free_bytes <= 0:
             raise UsageError("specify how much space is to be free, for example 50GB")
+        criteria = EvictCriteria(free_bytes=free_bytes)
+        disks = {root: disk for root in roots if (disk := _device(root)) is not None}
+        looks = {root: self.look(root, assume_exclusive=assume_exclusive) for root in disks}
+        coming: Counter[int] = Counter()
+        for root, look in looks.items():
+            coming[disks[root]] += look.context.trash_bytes
         plans: list[Plan] = []
         reached: set[int] = set()
-        for root in roots:
-            look = self.look(root, assume_exclusive=assume_exclusive)
-            disk = _device(root)
-            if disk is None or disk in reached:
+        for root, look in looks.items():
+            disk = disks[root]
+            if disk in reached:
                 continue
-            plan = self.plan_eviction(look, EvictCriteria(free_bytes=free_bytes))
+            context = msgspec.structs.replace(look.context, trash_bytes=coming[disk])
+            plan = self.plan_eviction(look._replace(context=context), criteria)
             plans.append(plan)
-            if (plan.after.free or 0) >= free_bytes:
+            if plan.is_refused:
+                continue
+            coming[disk] += plan.frees
+            if plan.goal is None or plan.goal.code is GoalCode.MET:
                 reached.add(disk)
         if not plans:
             raise UsageError("none of these caches lies on a disk of this machine")

@@ -68,6 +68,7 @@ class NodeActions:
                 done=outcome.done,
                 moved_bytes=outcome.moved_bytes,
                 not_done=tuple((path, not_done_text(why)) for path, why in outcome.refused[:NOT_DONE_SHOWN]),
+                refused=len(outcome.refused),
                 text=undo_text(outcome),
                 undoable=action_of(plan.verb).undoable and outcome.done > 0,
             )

@@ -265,7 +265,7 @@ _WORDS = {
     ),
     AlertKind.CACHE_UNUSED: _Words(
         "the compile cache is not in use",
-        lambda alert: f"--no_cache in NEURON_CC_FLAGS; {alert.count} graphs were compiled",
+        lambda alert: f"--no_cache in NEURON_CC_FLAGS; {counted(alert.count, 'graph was', 'graphs were')} compiled",
         "Remove --no_cache to keep what is compiled.",
     ),
     AlertKind.SEVERAL_CACHES: _Words(

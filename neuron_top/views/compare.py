@@ -14,7 +14,7 @@ from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import HITS
 from neuron_top.diagnose import Diagnosis
-from neuron_top.units import bytes_text, signed_percent_text
+from neuron_top.units import bytes_text, count_text, counted, signed_percent_text
 from neuron_top.views.diagnosis import one_line
 from neuron_top.views.memory_place import places_differ, places_text
 from neuron_top.views.metric import Provenance, Unit, value_text
@@ -201,7 +201,8 @@ def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:
     graphs = _graphs(_entries(a.entries), _entries(b.entries))
     only_a, only_b = sum(not graph.b for graph in graphs), sum(not graph.a for graph in graphs)
     both = len(graphs) - only_a - only_b
-    answer = (f"{both} entries are in both, {only_a} only in {a.root}, {only_b} only in {b.root}.",)
+    shared = counted(both, "entry is", "entries are")
+    answer = (f"{shared} in both, {count_text(only_a)} only in {a.root}, {count_text(only_b)} only in {b.root}.",)
     return CacheComparison(
         a=a.root, b=b.root, answer=answer, metrics=metrics, graphs=graphs, only_a=only_a, only_b=only_b
     )

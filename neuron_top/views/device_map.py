@@ -76,7 +76,7 @@ class DeviceMap(msgspec.Struct, frozen=True, kw_only=True):
     worst: tuple[WorstCore, ...]
     stale: int
     newest: float | None
-    """When any of them was last sampled."""
+    """When any of the stale ones was last sampled."""
     topology: Topology
     sides: tuple[int, int] | None
     """Rows and columns of a torus."""
@@ -115,7 +115,7 @@ def device_map(
         outliers=frozenset(outliers(shares)),
         worst=tuple(_worst(rows)),
         stale=sum(row.stale for row in rows),
-        newest=max((row.sampled for row in rows if row.sampled is not None), default=None),
+        newest=max((row.sampled for row in rows if row.stale and row.sampled is not None), default=None),
         topology=topology,
         sides=sides,
         ring=tuple(_circle(links or {})) if topology is Topology.RING else (),

@@ -55,7 +55,7 @@ SENTENCES = {
     FindingCode.COUNTERS_MISSING: "the driver is loaded, but its counters are nowhere below /sys",
     FindingCode.COUNTERS_AT_THE_END: "driver {version} adds a process's status counters up only when it ends; live "
     "counts come with {since}",
-    FindingCode.COUNTERS_OF_ROOT: "{count} of the driver's files are readable by root alone before {before}",
+    FindingCode.COUNTERS_OF_ROOT: "of the driver's files, {count} can be read by root alone before {before}",
     FindingCode.NODES_CLOSED: "no permission to open {paths}",
     FindingCode.TOOL_MISSING: "{tool} is not installed: less telemetry",
     FindingCode.TOOL_OFF_PATH: "{path} is not on the PATH; neurontop finds it all the same",

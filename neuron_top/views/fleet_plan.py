@@ -10,7 +10,7 @@ import msgspec
 
 from neuron_top.actions.fleet_request import FleetRequest, NodeDone, NodePlan
 from neuron_top.store.fleet_records import Intent, IntentState
-from neuron_top.units import bytes_text, counted
+from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.plan import LineKind
 
 WAITS = frozenset({IntentState.ASKED, IntentState.CONFIRMED, IntentState.TAKEN, IntentState.UNDO, IntentState.UNDOING})
@@ -137,7 +137,8 @@ def node_text(node: NodeChange) -> str:
         return ", ".join([counted(node.plan.steps, "step"), *sizes, node.plan.root]).rstrip(", ")
     if node.done is not None:
         moved = f", {bytes_text(node.done.moved_bytes)} moved" if node.done.moved_bytes else ""
-        left = f", {counted(len(node.done.not_done), 'step')} not done" if node.done.not_done else ""
+        refused = max(node.done.refused, len(node.done.not_done))
+        left = f", {counted(refused, 'step')} not done" if refused else ""
         return f"{counted(node.done.done, 'step')} done{moved}{left}{f'; {node.text}' if node.text else ''}"
     return node.text or ("its agent has not answered" if node.state is IntentState.ASKED else "")
 
@@ -145,9 +146,12 @@ def node_text(node: NodeChange) -> str:
 def skipped_texts(node: NodeChange) -> Iterator[str]:
     """The entries that a node skips, with reasons."""
     for each in node.plan.skipped if node.plan is not None else ():
-        yield f"skips {each.entries}: {each.reason}"
-    for path, reason in node.done.not_done[:NAMED] if node.done is not None else ():
-        yield f"not done: {path}: {reason}"
+        yield f"skips {count_text(each.entries)}: {each.reason}"
+    if node.done is not None:
+        named = node.done.not_done[:NAMED]
+        yield from (f"not done: {path}: {reason}" for path, reason in named)
+        if more := max(node.done.refused, len(node.done.not_done)) - len(named):
+            yield f"and {count_text(more)} more not done"
 
 
 def sum_text(plan: FleetPlan) -> str:

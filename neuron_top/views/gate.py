@@ -7,14 +7,14 @@ thresholds, a recorded run that failed, or has not ended yet, does not pass.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.diagnosis import one_line
-from neuron_top.views.metric import Provenance, value_text
+from neuron_top.views.metric import Provenance, Unit, value_text
 from neuron_top.views.report import Report
 
 if TYPE_CHECKING:
@@ -185,18 +185,34 @@ def growth_reasons(comparison: Comparison, newer: Report, limits: Mapping[str, f
     """Why the newer run breaks the thresholds in `limits` (by option of GROWTH_RULES), or how it ended; none if not."""
     if not limits:
         return ()
-    changes = {pair.name: pair.change for pair in comparison.metrics}
-    changes |= {f"memory {pair.kind}": pair.change for pair in comparison.memory}
+    figures = {pair.name: _Figure(pair.a, pair.b, pair.change, pair.unit) for pair in comparison.metrics}
+    figures |= {f"memory {one.kind}": _Figure(one.a, one.b, one.change, Unit.BYTES) for one in comparison.memory}
     reasons = [verdict.reason for verdict in end(newer) if not verdict.passed]
     for rule in GROWTH_RULES:
-        limit, change = limits.get(rule.option), changes.get(rule.metric)
-        if limit is None:
-            continue
-        if change is None:
-            reasons.append(f"{rule.label}: not known of both")
-        elif change > limit:
-            reasons.append(f"{rule.label}: grew by {percent_text(change)}, allowed is {percent_text(limit)}")
+        limit = limits.get(rule.option)
+        if limit is not None and (growth := _growth(figures.get(rule.metric), limit)):
+            reasons.append(f"{rule.label}: {growth}")
     return tuple(reasons)
+
+
+class _Figure(NamedTuple):
+    """A number of both runs."""
+
+    a: float | None
+    b: float | None
+    change: float | None
+    unit: str
+
+
+def _growth(figure: _Figure | None, limit: float) -> str:
+    """How a number grew by more than `limit`, or why that cannot be known; empty if it did not grow so much."""
+    if figure is not None and figure.a == 0 and figure.b is not None:
+        # Growth from nothing is no share: none if there is nothing in the second run either, else beyond any limit.
+        grown = f"grew from nothing to {value_text(figure.b, figure.unit)}, allowed is {percent_text(limit)}"
+        return grown if figure.b > 0 else ""
+    if figure is None or figure.change is None:
+        return "not known of both"
+    return f"grew by {percent_text(figure.change)}, allowed is {percent_text(limit)}" if figure.change > limit else ""
 
 
 def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> GateVerdict:

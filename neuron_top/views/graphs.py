@@ -14,6 +14,7 @@ from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LineRef, 
 from neuron_top.run.model import Run
 from neuron_top.units import count_text, duration_text
 from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, settled, waiters
+from neuron_top.views.waits import waited_seconds
 
 
 class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,15 +222,18 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
     # not needed for the table of graphs, which is in the first frame
     from neuron_top.cache.model.failures import failure_of
     from neuron_top.views.failure_advice import ADVICE
+    from neuron_top.views.graph_failure import failure_text
 
+    row = graph_row(run, graph, now, estimator or Estimator(), over=over)
+    failed = failure_text(graph) if graph.message or row.state in _BAD else ""
     return GraphPage(
         now=now,
-        row=graph_row(run, graph, now, estimator or Estimator(), over=over),
+        row=row,
         root=graph.root,
         flags=graph.flags,
         inputs=graph.inputs,
         message=graph.message,
-        advice=ADVICE[failure_of(graph.message).cause] if graph.message else "",
+        advice=ADVICE[failure_of(failed).cause] if failed else "",
         workers=tuple(sorted((_worker_row(run, worker, now) for worker in graph.workers.values()), key=_by_rank)),
         attempts=tuple(
             _attempt_row(run, worker, attempt) for worker in graph.workers.values() for attempt in worker.attempts
@@ -253,12 +257,8 @@ def _longest_wait(graph: Graph, now: float) -> float | None:
 
 
 def _waited(worker: WorkerGraph, now: float) -> float | None:
-    known = [
-        wait.seconds if wait.seconds is not None else (wait.end if wait.end is not None else now) - wait.start
-        for wait in worker.waits
-        if wait.start is not None
-    ]
-    return max(known, default=None)
+    waits = [waited_seconds(wait, now) for wait in worker.waits if wait.start is not None]
+    return max((seconds for seconds in waits if seconds is not None), default=None)
 
 
 def _folder(run: Run, graph: Graph) -> str | None:

@@ -8,6 +8,7 @@ from math import ceil
 
 import msgspec
 
+from neuron_top.cache.use import is_ahead
 from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.views.entries import EntryRow
 
@@ -25,8 +26,9 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def growth(rows: Sequence[EntryRow], now: float) -> list[Growth]:
-    """A row per span; empty where no entry says when it was written. What was removed meanwhile is not in it."""
-    dated = [(now - changed, size) for changed, size in _dated(rows)]
+    """A row per span; empty where no entry says when it was written. What was removed meanwhile is not in it, nor what
+    is dated far ahead of the clock."""
+    dated = [(now - changed, size) for changed, size in _dated(rows) if not is_ahead(changed, now)]
     if not dated:
         return []
     found = []

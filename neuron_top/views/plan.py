@@ -6,7 +6,7 @@ have to be spent again, and what could not be seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
 
 import msgspec
@@ -92,12 +92,17 @@ def choice_text(plan: Plan) -> str:
         return f"Compile now: {many_text(count, 'graph')}"
     if plan.verb is Verb.RETRY:
         return f"Retry on the next run: {many_text(count, 'failure')}"
-    return f"{title_of(plan).capitalize()}: {many_text(count, 'step')}, {bytes_text(plan.frees)}"
+    return f"{title_of(plan).capitalize()}: {many_text(count, 'step')}, {bytes_text(bytes_of(plan.steps))}"
 
 
 def many_text(count: int, word: str) -> str:
     """`1 step`, `2,000 steps`."""
     return f"{count_text(count)} {word}{'' if count == 1 else 's'}"
+
+
+def bytes_of(steps: Iterable[Step]) -> int:
+    """Bytes that the steps free, or copy."""
+    return sum(step.copies if step.action is Action.COPY else step.frees for step in steps)
 
 
 def cost(plan: Plan) -> Cost:
@@ -166,9 +171,7 @@ def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
 def _more(plan: Plan, most: int | None) -> Iterator[PlanLine]:
     if most is not None and len(plan.steps) > most:
         left = plan.steps[most:]
-        yield PlanLine(
-            LineKind.MORE, f"  and {count_text(len(left))} more, {bytes_text(sum(step.frees for step in left))}"
-        )
+        yield PlanLine(LineKind.MORE, f"  and {count_text(len(left))} more, {bytes_text(bytes_of(left))}")
 
 
 def _no_steps(plan: Plan) -> str:
@@ -283,8 +286,12 @@ def _totals(plan: Plan) -> Iterator[PlanLine]:
     copy = plan.verb is Verb.COPY
     yield PlanLine(LineKind.HEADING, "at the destination, before → after" if copy else "before → after")
     yield PlanLine(LineKind.TOTAL, f"  entries       {count_text(before.entries)} → {count_text(after.entries)}")
-    yield PlanLine(LineKind.TOTAL, f"  files         {count_text(before.files)} → {count_text(after.files)}")
-    yield PlanLine(LineKind.TOTAL, f"  cache         {bytes_text(before.size)} → {bytes_text(after.size)}")
+    if copy:  # of the destination, only the names of its entries were read
+        files = counted(sum(step.files for step in plan.steps), "file")
+        yield PlanLine(LineKind.TOTAL, f"  copied        {files}, {bytes_text(bytes_of(plan.steps))}")
+    else:
+        yield PlanLine(LineKind.TOTAL, f"  files         {count_text(before.files)} → {count_text(after.files)}")
+        yield PlanLine(LineKind.TOTAL, f"  cache         {bytes_text(before.size)} → {bytes_text(after.size)}")
     if before.free is not None:  # None for a bucket, which has no limit
         purged = "" if copy else " once purged"
         yield PlanLine(LineKind.TOTAL, f"  disk, free    {bytes_text(before.free)} → {bytes_text(after.free)}{purged}")
@@ -300,14 +307,16 @@ def _totals(plan: Plan) -> Iterator[PlanLine]:
 
 
 def _price_text(price: Cost) -> str:
+    unknown = f"{counted(price.unknown, 'compile')} of unknown duration"
     text = f"discards {duration_text(price.seconds)} of compile time"
     if price.unknown == price.compiles:
-        text = "discards compiles of unknown duration"
+        text = f"discards {unknown}"
     elif price.unknown:
-        text += f", and {count_text(price.unknown)} compiles of unknown duration"
+        text += f", and {unknown}"
     if price.recent:
         again = f" ({duration_text(price.recent_seconds)} to compile again)" if price.recent_seconds else ""
-        text += f"; {count_text(price.recent)} of these were used within a week{again}"
+        used = counted(price.recent, "of these was", "of these were")
+        text += f"; {used} used within a week{again}"
     return text
 
 
@@ -363,7 +372,7 @@ def act_sum(plans: Sequence[Plan]) -> str:
         words.append(f"{counted(unknown, 'compile')} of unknown duration")
     free = _free_afterwards(plans)
     if free is not None and steps:
-        words.append(f"free {'afterwards' if plans[0].verb is Verb.COPY else 'once purged'} {bytes_text(free)}")
+        words.append(f"free once purged {bytes_text(free)}")
     if skipped:
         words.append(f"{skipped:,} skipped")
     return " · ".join(words)

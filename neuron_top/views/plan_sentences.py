@@ -55,6 +55,7 @@ REASONS = {
     ReasonCode.HOLDER_ALIVE: "its holder is alive: {detail}",
     ReasonCode.EXPORTED_MODEL: "a whole exported model, which is not a cache entry",
     ReasonCode.UNKNOWN_FORM: "of an unknown form, which is never changed",
+    ReasonCode.OLD_LAYOUT: "in the layout of 2022, which is read only",
     ReasonCode.UNREADABLE: "not fully readable: {detail}",
     ReasonCode.HUB: "in a hub's own layout, which is read and copied only",
     ReasonCode.IN_USE: "may be in use: {detail}",
@@ -86,6 +87,7 @@ NEXT_STEPS = {
     ReasonCode.HOLDER_ALIVE: "wait until that process has ended",
     ReasonCode.EXPORTED_MODEL: "delete its folder by hand when nothing serves it",
     ReasonCode.UNKNOWN_FORM: "look at its files, and delete them by hand when nothing needs them",
+    ReasonCode.OLD_LAYOUT: "delete its folder by hand when no client of that time needs it",
     ReasonCode.UNREADABLE: "make the plan as its owner, or let this user read it",
     ReasonCode.HUB: "remove it with the hub's own tool",
     ReasonCode.IN_USE: "make the plan again when nothing uses it",
@@ -160,7 +162,7 @@ CAVEATS = {
     "stays; in the worst case, what is removed is compiled again",
     CaveatCode.MAYBE_IN_USE: "{detail}: what a job holds, names or may have used since it started stays; in the worst "
     "case, what is removed is compiled again",
-    CaveatCode.PROCESSES_UNSEEN: "{count} processes of other users could be seen by their command only",
+    CaveatCode.PROCESSES_UNSEEN: "of {processes} of other users, only the command could be seen",
     CaveatCode.IN_CONTAINER: "processes outside this container cannot be seen",
     CaveatCode.PARTLY_READ: "parts of the cache could not be read",
     CaveatCode.NO_ACCESS_TIMES: "this storage keeps no access times: last use is known from recordings only",
@@ -237,8 +239,8 @@ def caveat_text(caveat: Caveat) -> str:
     """What was seen or could not be seen, or what to expect."""
     verified = verified_text(caveat.count, caveat.broken, caveat.warned, "read in full")
     return CAVEATS[caveat.code].format(
-        count=caveat.count,
         entries=counted(caveat.count, "entry is", "entries are"),
+        processes=counted(caveat.count, "process", "processes"),
         detail=caveat.detail,
         graph=caveat.graph,
         verified=verified,
@@ -280,6 +282,8 @@ def goal_met_text(plan: Plan) -> str:
 
 def moved_text(outcome: Outcome) -> str:
     """Where the files lie that a plan took away; empty where it took nothing."""
+    if not outcome.done:
+        return ""
     if is_bucket(outcome.trash):
         where = "bucket"
     elif outcome.trash:

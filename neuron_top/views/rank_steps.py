@@ -15,7 +15,7 @@ import msgspec
 from neuron_top.natural_order import natural_key
 from neuron_top.run.model import Run
 from neuron_top.run.step_times import STEPS_KEPT
-from neuron_top.units import count_text
+from neuron_top.units import count_text, counted
 from neuron_top.views.spread import median_of, outlier_distance
 
 if TYPE_CHECKING:  # of a fleet; the first frame draws the steps of this machine's run
@@ -240,9 +240,12 @@ def folded_words(view: StepMap) -> list[str]:
     words = []
     if view.ranks > len(view.rows):
         share = "where several share one, each step is the slowest's"
-        words.append(f"{count_text(view.ranks)} ranks in {len(view.rows)} rows: {share}")
+        words.append(f"{count_text(view.ranks)} ranks in {counted(len(view.rows), 'row')}: {share}")
     if view.first is not None and view.steps and view.first < view.steps[0]:
-        words.append(f"steps {view.first} to {view.steps[0] - 1} are further left")
+        last = view.steps[0] - 1
+        words.append(
+            f"step {last} is further left" if view.first == last else f"steps {view.first} to {last} are further left"
+        )
     if view.left_out:
-        words.append(f"{count_text(view.left_out)} more ranks are not kept")
+        words.append(f"{counted(view.left_out, 'more rank is', 'more ranks are')} not kept")
     return ["; ".join(words)] if words else []

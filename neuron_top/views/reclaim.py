@@ -16,6 +16,8 @@ DAY = 86400.0
 _BUILD = re.compile(r"[.+](cpu|cu|rocm|xpu)[\d.]*(?=[.+_-]|\Z)")
 """The platform that a PyTorch is built for, after the version in the name of its compiler's folder."""
 _SPACE = re.compile(r"\s")
+_READ_ONLY = ("snapshots/", "USER_neuroncc-")
+"""In the compiler of an entry that evictions skip: in a hub's local copy, and in the layout of 2022."""
 
 
 class Reclaim(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,12 +96,13 @@ def _exactly(field: str, value: str, values: Iterable[str]) -> str:
 
 def _part(title: str, query: str, rows: Iterable[EntryRow]) -> Reclaim:
     found = list(rows)
-    chosen = [row for row in found if row.state not in KEPT]
-    kept = sorted({row.state for row in found} & KEPT)
+    chosen = [row for row in found if row.state not in KEPT and not any(mark in row.compiler for mark in _READ_ONLY)]
+    left_out = [f"!state:{state}" for state in sorted({row.state for row in found} & KEPT)]
+    left_out += [f"!compiler:{mark}" for mark in _READ_ONLY if any(mark in row.compiler for row in found)]
     lost = [row for row in chosen if row.state in COMPILED]
     return Reclaim(
         title=title,
-        query=" ".join((query, *(f"!state:{state}" for state in kept))),
+        query=" ".join((query, *left_out)),
         entries=len(chosen),
         bytes=sum(row.bytes for row in chosen),
         rebuild_seconds=sum(row.compile_seconds or 0.0 for row in lost),

@@ -171,7 +171,8 @@ def error_lines(run: Run) -> tuple[ErrorLine, ...]:
 
 def _errors(run: Run) -> Iterator[tuple[str, str, int | None, float | None]]:
     for death in run.training.deaths:
-        how = f"signal {death.signal}" if death.signal else f"exit status {death.exit_code}"
+        status = f"exit status {death.exit_code}" if death.exit_code is not None else "unknown cause"
+        how = f"signal {death.signal}" if death.signal else status
         yield "process died", how + (" (the first to die)" if death.first else ""), death.rank, death.time
     for error in run.training.errors:
         yield "exception", f"{error.exception}: {error.message}".strip(": "), error.rank, error.time

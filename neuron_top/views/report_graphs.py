@@ -12,8 +12,10 @@ from neuron_top.explain.flag_changes import FlagsChange, differences
 from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, GraphState, WorkerGraph
 from neuron_top.run.model import Run
 from neuron_top.views.failure_advice import ADVICE
+from neuron_top.views.graph_failure import failure_text, newest_failure
 from neuron_top.views.metric import Provenance
 from neuron_top.views.miss_sentences import flags_text
+from neuron_top.views.waits import waited_seconds
 
 _BASES = {"measured": Provenance.MEASURED, "bracketed": Provenance.AT_MOST, "unknown": Provenance.UNKNOWN}
 
@@ -174,12 +176,8 @@ def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
 def wait_seconds(worker: WorkerGraph) -> Iterator[float]:
     """How long each of its waits took, as far as it is reported."""
     for wait in worker.waits:
-        if wait.seconds is not None:
-            yield wait.seconds
-        elif wait.start is not None and wait.end is not None:
-            yield wait.end - wait.start
-        elif wait.minutes is not None:
-            yield wait.minutes * 60.0
+        if (seconds := waited_seconds(wait)) is not None:
+            yield seconds
 
 
 def failure_lines(run: Run) -> tuple[FailureLine, ...]:
@@ -189,10 +187,7 @@ def failure_lines(run: Run) -> tuple[FailureLine, ...]:
         if not (digest.failures or digest.failures_met):
             continue
         graph = digest.graph
-        failed = next(
-            (attempt for attempt in reversed(graph.attempts) if attempt.outcome is AttemptOutcome.FAILED), None
-        )
-        judged = failure_of(_evidence(graph, failed))
+        failed, judged = newest_failure(graph), failure_of(failure_text(graph))
         lines.append(
             FailureLine(
                 key=graph.key,
@@ -205,16 +200,6 @@ def failure_lines(run: Run) -> tuple[FailureLine, ...]:
             )
         )
     return tuple(sorted(lines, key=lambda line: (line.kind is not FailureKind.DETERMINISTIC, -line.count)))
-
-
-def _evidence(graph: Graph, failed: Attempt | None) -> str:
-    """The compiler's text, and how its process ended where the text does not say so."""
-    text = (failed.message if failed is not None else "") or graph.message
-    if failed is not None and failed.killed and "9" not in text:
-        return f"{text}\nterminated with signal 9".strip()
-    if failed is not None and not text and failed.exit_status is not None:
-        return f"exit status {failed.exit_status}"
-    return text
 
 
 def wait_lines(run: Run) -> tuple[WaitLine, ...]:

@@ -10,7 +10,7 @@ from neuron_top.events.torch_trace import REMOTE_CACHES
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, SpanKind
 from neuron_top.run.state import JobState
-from neuron_top.units import counted
+from neuron_top.units import count_text, counted
 from neuron_top.views.metric import Metric, Provenance, metric
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.summary import Summary
@@ -73,7 +73,8 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     is_untouched = _was_all_in_the_cache(basis)
     summed = 0.0 if is_untouched else summary.compile_sum_seconds or None
     alone = basis.run.compiles.totals.seconds_spent(basis.end, (SpanKind.COMPILE,))
-    dated = sum((span.end or span.start) - span.start for span in basis.spans if span.kind is SpanKind.COMPILE)
+    lengths = [(span.end or span.start) - span.start for span in basis.spans if span.kind is SpanKind.COMPILE]
+    dated = sum(seconds for seconds in lengths if seconds > 0.0)  # less than nothing where the clock was set back
     yield metric(
         "wall",
         "wall time",
@@ -333,7 +334,8 @@ def _gains(basis: ReportBasis) -> Iterator[Metric]:
         sum(saved) if saved else None,
         "seconds",
         Provenance.ESTIMATED,
-        f"compile times of {len(saved)} of {only_hit} cached graphs, from the cache or earlier runs, added up"
+        f"compile times of {count_text(len(saved))} of {counted(only_hit, 'cached graph')}, from the cache or earlier "
+        "runs, added up"
         if only_hit
         else "no graph came from the cache alone",
     )
@@ -351,7 +353,7 @@ def _gains(basis: ReportBasis) -> Iterator[Metric]:
         max(peaks, default=None),
         "bytes",
         Provenance.MEASURED,
-        f"resident memory of the compiler's processes, of {len(peaks)} compiles",
+        f"resident memory of the compiler's processes, of {counted(len(peaks), 'compile')}",
     )
 
 

@@ -118,9 +118,11 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
     compiles, training, job, state = run.compiles, run.training, run.job, run.state(now)
     end = job.finished if job.finished is not None else run.effective_now(now)
     waits = [
-        (span.end if span.end is not None else max(end, span.start)) - span.start
+        seconds
         for span in compiles.totals.spans()
         if span.kind == SpanKind.WAIT
+        # less than nothing where the clock was set back meanwhile
+        and (seconds := (span.end if span.end is not None else max(end, span.start)) - span.start) >= 0.0
     ]
     return Summary(
         run=job.run,

@@ -12,6 +12,7 @@ from neuron_top.events import AnyEvent, CoresSampled, StepReported
 from neuron_top.run.graph import Graph, GraphState, Precision, WorkerGraph
 from neuron_top.run.model import Run
 from neuron_top.views.graphs import GraphRow, graph_table
+from neuron_top.views.waits import waited_seconds
 
 
 class LookupKind(StrEnum):
@@ -254,23 +255,11 @@ def compile_rows(run: Run) -> list[CompileRow]:
 def wait_rows(run: Run, now: float) -> list[WaitRow]:
     """A row per wait for a lock. `seconds` of one that goes on is up to `now`."""
     until = run.effective_now(now)
-    rows = []
-    for graph, worker in _workers(run):
-        for wait in worker.waits:
-            seconds = wait.seconds
-            if seconds is None and wait.start is not None:
-                seconds = max(0.0, (wait.end if wait.end is not None else until) - wait.start)
-            if seconds is None and wait.minutes is not None:
-                seconds = 60.0 * wait.minutes
-            rows.append(
-                WaitRow(
-                    **_who(run, graph, worker),
-                    start=wait.start,
-                    end=wait.end,
-                    seconds=seconds,
-                )
-            )
-    return rows
+    return [
+        WaitRow(**_who(run, graph, worker), start=wait.start, end=wait.end, seconds=waited_seconds(wait, until))
+        for graph, worker in _workers(run)
+        for wait in worker.waits
+    ]
 
 
 class _Who(TypedDict):

@@ -1,4 +1,4 @@
-"""Two copies into one root at once: each entry is filled by one of them, and the other waits for it."""
+"""Copies into a root that has entries already: in every layout, and two at once, of which one waits for the other."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from neuron_top.actions.execution import copy as copies
 from neuron_top.actions.execution.copy_targets import LocalCopyTarget, StoredFile
@@ -38,6 +40,19 @@ class SlowSource(LocalCopyTarget):
 def planned(source: Path, target: Path) -> Plan:
     snapshot = caches.looked_at(source)
     return plan_copy(snapshot, str(target), (), modules=(), compiler=None, now=time.time(), free=None)
+
+
+@pytest.mark.parametrize(
+    "compiler", [".", caches.COMPILER, "neuron-compile-cache/neuronxcc-2.9.4.0+aa", "2.1+ab/vit/4c/87"]
+)
+def test_what_the_destination_has_in_any_layout_is_not_planned_again(compiler: str, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    caches.entry(source, 1, compiler=compiler)
+    plan = planned(source, target)
+    assert [step.path for step in plan.steps] == [entry.path for entry in caches.looked_at(source).entries]
+    done = copies.copy(plan, LocalCopyTarget(source), LocalCopyTarget(target), Trash(target), lambda progress: True)
+    assert done.done == 1
+    assert LocalCopyTarget(target).modules() == {step.path for step in plan.steps}
 
 
 def test_the_second_waits_for_what_the_first_fills_and_does_the_rest(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Eviction on a real folder: what goes, what stays, what is freed, and that undo gives it back."""
 
 import errno
+import functools
+import operator
 import os
 from pathlib import Path
 
@@ -14,13 +16,17 @@ from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.quarantine import plan_quarantine
+from neuron_top.actions.planners.retry import plan_retry
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.actions.reasons import GoalCode, NotDone, NotDoneCode, ReasonCode
+from neuron_top.cache.model.entry import Part
 from neuron_top.cache.model.states import State
 from neuron_top.cache.use import CacheUse
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import plan_lines, reason_text
 from neuron_top.views.plan_sentences import goal_met_text
-from tests.actions import caches
+from tests.actions import caches, states
 
 
 @pytest.fixture
@@ -61,6 +67,104 @@ def test_entries_in_the_root_itself_go_and_come_back(root: Path) -> None:
     assert list(root.glob("MODULE_*")) == []
     restore(plan.identity, trash)
     assert caches.everything(root) == before
+
+
+@pytest.mark.parametrize("has_artifact", [True, False])
+def test_what_lies_in_the_layout_of_2022_is_skipped_and_does_not_stop_the_rest(root: Path, has_artifact: bool) -> None:
+    old = root / "neuron-compile-cache" / "USER_neuroncc-1.0.47218.0+162039557" / "MODULE_18200615679846498221"
+    (old / "MODULE_0").mkdir(parents=True)
+    if has_artifact:
+        (old / "MODULE_0" / "MODULE_0.neff").write_bytes(caches.neff(4096))
+    caches.grow_old(old / "MODULE_0", 400)
+    caches.grow_old(old, 400)
+    caches.entry(root, 1, age_days=40)
+    plan = planned(root, EvictCriteria(older_than=0.0))
+    assert [(each.path, each.cause.code) for each in plan.exclusions] == [
+        (str(old.relative_to(root)), ReasonCode.OLD_LAYOUT)
+    ]
+    outcome = caches.carried_out(plan, Trash(root))
+    assert (outcome.done, outcome.refused) == (1, ())
+    assert old.is_dir()
+
+
+@pytest.mark.parametrize("copy_of", ["model.neff", "model.hlo_module.pb"])
+def test_what_stays_with_the_graph_is_not_counted_as_freed(root: Path, copy_of: str) -> None:
+    place = caches.entry(root, 1, blocks=20)
+    (place / "notes.txt").write_bytes(b"x" * 9000)
+    (place / "dumps").mkdir()
+    (place / "dumps" / "graph").write_bytes(b"x" * 5000)
+    os.link(place / copy_of, place / "copy")
+    caches.grow_old(place / "dumps", 40)
+    caches.grow_old(place, 40)
+    plan = planned(root, EvictCriteria(older_than=0.0, keep_graph=True))
+    assert caches.carried_out(plan, Trash(root)).refused == ()
+    assert {path.name for path in place.iterdir()} == {
+        "compile_flags.json", "copy", "dumps", "model.hlo_module.pb", "notes.txt"
+    }  # fmt: skip
+    left = caches.context(caches.looked_at(root)).before
+    assert (plan.after.size, plan.after.files, plan.after.entries) == (left.size, left.files, left.entries)
+    assert plan.frees == plan.before.size - left.size
+
+
+def test_no_plan_changes_a_hubs_local_copy_whatever_the_state_of_its_entries(root: Path, tmp_path: Path) -> None:
+    wanted = (State.HIT, State.CORRUPT, State.FAILED, State.LOCKED_UNKNOWN)
+    hub, blobs = tmp_path / "models--hub", tmp_path / "models--hub" / "blobs"
+    blobs.mkdir(parents=True)
+    for number, state in enumerate(wanted):
+        source = states.entry_in(root, state, number=number)
+        place = hub / "snapshots" / "0123abcd" / source.parent.name / source.name
+        place.mkdir(parents=True)
+        for path in source.iterdir():
+            blob = blobs / f"{number}-{path.name}"
+            blob.write_bytes(path.read_bytes())
+            (place / path.name).symlink_to(blob)
+    snapshot = caches.looked_at(hub)
+    context = caches.context(snapshot)
+    assert {entry.state for entry in snapshot.entries} == set(wanted)
+    every = EvictCriteria(states=frozenset(wanted))
+    plans_made = [
+        plan_eviction(snapshot.entries, str(hub), every, context),
+        plan_quarantine(snapshot.entries, str(hub), context),
+        plan_retry(snapshot.entries, str(hub), context, deterministic=True),
+        plan_retry(snapshot.entries, str(hub), context, compilers={entry.compiler for entry in snapshot.entries}),
+        plan_unlock(snapshot.entries, str(hub), context, force=True),
+    ]
+    assert [plan.steps for plan in plans_made] == [()] * len(plans_made)
+    skipped = [each for plan in plans_made for each in plan.exclusions]
+    assert {each.cause.code for each in skipped} == {ReasonCode.HUB, ReasonCode.LOCK_UNPROVED}
+    assert [each.state for each in skipped if each.cause.code is ReasonCode.LOCK_UNPROVED] == [State.LOCKED_UNKNOWN]
+
+
+def test_a_slim_eviction_takes_what_a_compile_made() -> None:
+    assert functools.reduce(operator.or_, plans.FILES_REMOVED[plans.Action.SLIM]) == Part.OUTPUT
+
+
+def test_what_cannot_come_back_of_a_plan_that_was_resumed_is_counted_once(root: Path) -> None:
+    for number in range(4):
+        caches.entry(root, number, age_days=40)
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
+    assert caches.carried_out(plan, trash, watch=lambda progress: progress.done < 2).interrupted
+    assert caches.carried_out(plan, trash).done == 2
+    place = caches.entry(root, 3)
+    record = restore(plan.identity, trash)
+    assert record.restored == 3
+    assert record.kept == ((str(place.relative_to(root)), NotDone(NotDoneCode.EXISTS_AGAIN)),)
+
+
+def test_a_step_that_only_the_resumed_attempt_did_counts_as_taken_after_a_purge_too(root: Path) -> None:
+    for number in range(3):
+        caches.entry(root, number, age_days=40)
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
+    first = root / plan.steps[0].path
+    facts, lock = first.stat(), first / "model.hlo_module.pb.lock"
+    lock.write_bytes(b"")
+    assert len(caches.carried_out(plan, trash, watch=lambda progress: progress.done < 1).refused) == 1
+    lock.unlink()
+    os.utime(first, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert caches.carried_out(plan, trash).refused == ()
+    trash.purge(trash.history_of(plan.identity))
+    history = trash.history_of(plan.identity)
+    assert (history.taken, history.refused) == (plan.frees, [])
 
 
 def test_the_trash_of_a_compilers_folder_lies_outside_the_cache_that_it_is_of(root: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -165,6 +166,24 @@ def test_a_plan_file_cannot_name_what_is_no_entry(tmp_path: Path, path: str) -> 
         plans.decode(plans.encode(hostile))
     with pytest.raises(RefusedForSafety):
         caches.carried_out(hostile, Trash(tmp_path / "cache"))
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_mount(), reason="no file system that a cache could be the top of")
+def test_a_cache_that_is_a_whole_file_system_is_refused_with_a_way_out_and_nothing_is_made_elsewhere(
+    tmp_path: Path,
+) -> None:
+    if tmp_path.stat().st_dev == Path("/dev/shm").stat().st_dev:
+        pytest.skip("the folder of temporary files lies on that file system")
+    with pytest.raises(RefusedForSafety, match=r"is the top of a file system.*such as /dev/shm/cache"):
+        Trash("/dev/shm").prepare()
+    elsewhere = Trash("/dev/shm", tmp_path / "trash")
+    with pytest.raises(RefusedForSafety, match="is the top of a file system"):
+        elsewhere.prepare()
+    assert not (tmp_path / "trash").exists()
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place, pytest.raises(RefusedForSafety, match="--trash"):
+        Trash(place, tmp_path / "trash").prepare()
+    assert not (tmp_path / "trash").exists()
+    assert not Trash("/dev/shm").folder.exists()
 
 
 def test_a_plan_file_cannot_choose_where_the_trash_lies(tmp_path: Path) -> None:

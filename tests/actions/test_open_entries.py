@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
 import pytest
 
+from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.open_entries import OPEN_FOLDERS, OpenRoot, StaleEntryError
 from neuron_top.actions.reasons import NotDoneCode
+from tests.actions import caches
 
 
 def roots(tmp_path: Path) -> tuple[OpenRoot, OpenRoot]:
@@ -31,6 +34,21 @@ def test_an_entry_is_moved_however_many_folders_were_opened_since(tmp_path: Path
     assert left == sorted(f"compiler-{number}" for number in range(1, 2 * OPEN_FOLDERS))
     cache.close()
     trash.close()
+
+
+def test_a_lock_that_somebody_cleared_meanwhile_does_not_undo_what_was_done_under_it(tmp_path: Path) -> None:
+    place, trash = caches.entry(tmp_path / "cache", 1), tmp_path / "trash"
+    trash.mkdir()
+    (tmp_path / "token").write_bytes(b"{}")
+    with (
+        contextlib.closing(OpenRoot(tmp_path / "cache")) as root,
+        contextlib.closing(OpenRoot(trash)) as target,
+        root.entry(f"{caches.COMPILER}/{place.name}") as entry,
+        EntryLockGuard(entry, tmp_path / "token"),
+    ):
+        (place / "model.hlo_module.pb.lock").unlink()
+        entry.rename_into(target.above(place.name))
+    assert (trash / place.name / "model.neff").exists()
 
 
 def test_what_took_the_name_of_an_open_entry_stays(tmp_path: Path) -> None:

@@ -37,6 +37,12 @@ def test_a_compiler_that_names_the_key_is_proof_of_life() -> None:
     assert (lock.verdict, lock.owner) == (Holder.ALIVE, "pid 7")
 
 
+@pytest.mark.parametrize(("unseen", "says"), [(1, "(of 1 process, "), (12, "(of 12 processes, ")])
+def test_a_proof_of_death_says_of_how_many_processes_little_could_be_seen(unseen: int, says: str) -> None:
+    proof = lock_verdict(KEY, NOW - 901, msgspec.structs.replace(UNUSED, unseen=unseen)).proof or ""
+    assert says in proof
+
+
 @pytest.mark.parametrize(
     "command",
     [

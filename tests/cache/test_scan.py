@@ -446,6 +446,38 @@ def test_sums_from_the_index_follow_open_entries_and_new_ones(tmp_path: Path) ->
     assert catalog.sums(str(root), state).totals.all.entries == 3
 
 
+def test_a_notification_of_what_is_no_entry_does_not_count_it_again(tmp_path: Path) -> None:
+    write_entry(tmp_path, HIT)
+    (tmp_path / COMPILER / "MODULE_1.tmp").write_bytes(b"x")
+    before = scanner.scan(str(tmp_path))
+    after = scanner.refresh_entries(before, [f"{COMPILER}/MODULE_1.tmp"])
+    assert (after.others, after.entries) == (before.others, before.entries)
+
+
+@pytest.mark.parametrize("compiler", ["neuronxcc-9.9.9+abc", "snapshots/0a1b/neuronxcc-9.9.9+abc", "."])
+def test_sums_from_the_index_count_a_compiler_that_came_since(compiler: str, tmp_path: Path) -> None:
+    root, state = tmp_path / "root", tmp_path / "state"
+    write_entry(root, HIT, age=LONG_AGO)
+    (root / "snapshots").mkdir()
+    assert catalog.sums(str(root), state).totals.all.entries == 1
+    write_entry(root, HIT, graph=graph(1), compiler=compiler)
+    assert catalog.sums(str(root), state).totals.all.entries == 2
+
+
+def test_sums_from_the_index_count_what_else_came_since(tmp_path: Path) -> None:
+    root, state = tmp_path / "root", tmp_path / "state"
+    write_entry(root, HIT, age=LONG_AGO)
+    assert catalog.sums(str(root), state).other_files == 0
+    (root / "a\nfile").write_bytes(b"x")
+    (root / "dumps").mkdir()
+    (root / "dumps" / "core").write_bytes(b"x" * 5000)
+    found = catalog.sums(str(root), state)
+    assert (found.other_files, found.other_bytes > 5000) == (2, True)
+    head = index.load_head(str(root.resolve()), state)
+    assert head is not None
+    assert len(head.others) == 2, "stored, so that the next sums need not refresh again"
+
+
 def test_an_index_that_was_written_while_the_clock_was_ahead_is_not_fresh_and_is_written_again(tmp_path: Path) -> None:
     root, state = tmp_path / "root", tmp_path / "state"
     folder = write_entry(root, HIT)

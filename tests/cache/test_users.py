@@ -27,9 +27,13 @@ def is_user(cwd: Path, root: Path, **environ: str) -> bool:
         {"NEURON_CC_FLAGS": "--cache_dir=cache"},
         {"TORCH_NEURONX_NEFF_CACHE_DIR": "{0}/cache"},
         {"TORCH_NEURONX_NEFF_CACHE_DIR": "{0}"},
+        {"NEURON_COMPILE_CACHE_URL": "{0}/cache/neuron-compile-cache"},
+        {"NEURON_COMPILE_CACHE_URL": "{0}/cache/neuronxcc-2.21.1.0+ab"},
     ],
 )
-def test_a_job_that_names_the_cache_or_a_folder_above_it_may_use_it(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_a_job_that_names_the_cache_or_a_folder_above_it_or_a_part_of_it_may_use_it(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
     (tmp_path / "cache").mkdir()
     (tmp_path / "link").symlink_to("cache")
     assert is_user(tmp_path, tmp_path / "cache", **{name: text.format(tmp_path) for name, text in environ.items()})

@@ -1,4 +1,4 @@
-"""What a full read of a local artifact says of files that cannot be read."""
+"""What a full read of an artifact says of files that cannot be read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from neuron_top.cache.model.record import FileFacts, Stats
 from neuron_top.cache.scan import scanner, verify
 from neuron_top.cache.scan.verify import FindingLevel
 from neuron_top.cache.signing import Keys
-from tests.builders import module_name, write_entry
+from tests.builders import module_name, neff, write_entry
 
+HIT = {filenames.NEFF: neff(), filenames.DONE: b""}
+"""An entry of the SDK without its graph."""
 DIGEST = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
 """sha256 of `x`."""
 
@@ -47,6 +49,30 @@ def test_an_entry_that_is_evicted_while_it_is_read_is_not_called_broken(tmp_path
     entry = local_entry(tmp_path)
     (tmp_path / entry.path / filenames.INDUCTOR_KERNELS).unlink()
     assert list(verify.deep(str(tmp_path), entry)) == []
+
+
+def test_a_neff_that_is_evicted_while_it_is_read_is_not_called_broken(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, HIT)
+    (entry,) = scanner.scan(str(tmp_path)).entries
+    (folder / filenames.NEFF).unlink()
+    assert [finding.level for finding in verify.deep(str(tmp_path), entry)] == []
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.ESTALE])
+def test_a_neff_that_may_not_be_read_is_a_warning(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_entry(tmp_path, HIT)
+    (entry,) = scanner.scan(str(tmp_path)).entries
+    opened = os.open
+
+    def refusing(path: str | Path, *arguments: Any, **options: Any) -> int:
+        if str(path).endswith(filenames.NEFF):
+            raise OSError(code, os.strerror(code), str(path))
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", refusing)
+    (finding,) = verify.deep(str(tmp_path), entry)
+    assert finding.level is FindingLevel.WARNING
+    assert finding.what.startswith("its NEFF cannot be read: ")
 
 
 def test_kernels_that_may_not_be_read_are_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

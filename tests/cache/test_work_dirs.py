@@ -45,6 +45,27 @@ def test_all_three_kinds_are_found_with_size_and_key(tmp_path: Path) -> None:
         assert one.alive is False
 
 
+def test_a_single_folder_is_known_for_a_work_folder_as_in_the_list_of_all(tmp_path: Path) -> None:
+    tmp = tmp_path / "tmp [1]"
+    for parts in (
+        ("me", "neuroncc_compile_workdir", "1b4e28ba"),
+        ("me", "neuroncc_compile_workdir", "*[a]"),
+        ("me", "neuroncc_compile_workdir", ".hidden"),
+        ("me", "neuroncc_compile_workdir", "1b4e28ba", "deeper"),
+        (".hidden", "neuroncc_compile_workdir", "1b4e28ba"),
+        ("nxd_model", "context_encoding", "_tp0_bk0"),
+        ("nxd_model", ".neurontop-trash-0", "context_encoding-0a1b2c3d"),
+        ("me", "parallel_compile_workdir"),
+        ("me", "other"),
+    ):
+        folder(tmp, *parts, age=9e4)
+    (tmp / "me" / "neuroncc_compile_workdir" / "link").symlink_to(tmp / "me" / "other")
+    listed = {str(tmp / path) for path in found(tmp)}
+    assert len(listed) == 4
+    everything = [str(place) for place in tmp.rglob("*") if place.is_dir()]
+    assert {place for place in everything if work_dirs.is_work_folder(place, {}, str(tmp))} == listed
+
+
 def test_the_place_of_the_model_builder_is_a_variable(tmp_path: Path) -> None:
     folder(tmp_path, "elsewhere", "token_generation", "_tp0_bk1", age=9e4)
     assert found(tmp_path) == {}

@@ -318,8 +318,10 @@ def test_the_policy_is_written_without_losing_comments_and_kept_by_maintain(
     assert shown["cache_older_than"]["value"] == "25d"
     assert run("maintain", root, "--dry-run").returncode == 0
     assert len(entries(root)) == 6
-    done = run("maintain", root)
+    done = run("maintain", root, "--json")
     assert done.returncode == 0, done.stderr
+    outcome = json.loads(done.stdout)["outcomes"][0]
+    assert outcome["undo"].startswith("undo: neurontop cache restore "), "as of `evict --json`"
     assert entries(root) == ["extracted", "hit", "hit"], "collected graphs are nobody's to take by a timer"
     assert run("maintain", root).returncode == 0
     assert run("policy", "--state", "none", "--older-than", "none").returncode == 0

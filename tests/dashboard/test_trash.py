@@ -108,6 +108,14 @@ def test_an_address_may_ask_for_any_moment(text: str, is_moment: bool) -> None:
     assert (moment_of({"at": text}) is not None) == is_moment
 
 
+def test_what_is_dated_ahead_of_the_clock_was_not_written_lately() -> None:
+    now = 1_800_000_000.0
+    ages = (-400 * 86400.0, -60.0, 3600.0, 8 * 86400.0)
+    rows = [msgspec.structs.replace(catalog().rows[0], changed=now - age) for age in ages]
+    assert [one.entries for one in growth(rows, now)] == [2, 2, 3]
+    assert growth(rows[:1], now) == []
+
+
 def test_growth_adds_up_what_lies_there_in_the_order_it_was_written() -> None:
     rows = [msgspec.structs.replace(row, changed=1000.0 - n) for n, row in enumerate(catalog().rows)]
     points = growth_curve(rows)

@@ -20,7 +20,7 @@ from neuron_top.store.fleet_records import Batch, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.panels import rank_steps as panel
 from neuron_top.tui.theme import choose
-from neuron_top.views.rank_steps import RankSeries, StepMap, series_of_nodes, series_of_run, step_map
+from neuron_top.views.rank_steps import RankSeries, StepMap, folded_words, series_of_nodes, series_of_run, step_map
 
 DARK = choose("dark", False, "utf-8", False)
 
@@ -88,6 +88,20 @@ def test_folding_keeps_every_rank_in_a_row_and_the_slowest_of_each_step(
         assert tops[0] == tops[1]
     for row in whole.rows:
         assert all(level is None or 0.0 <= level <= 1.0 for level in row.levels)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "rows", "steps", "left_out", "says"),
+    [
+        (2, 1, 3, 0, "2 ranks in 1 row: where several share one, each step is the slowest's; step 1 is further left"),
+        (1, 0, 2, 1, "steps 1 to 2 are further left; 1 more rank is not kept"),
+        (1, 0, 4, 2000, "2,000 more ranks are not kept"),
+    ],
+)
+def test_what_is_folded_is_said_of_one_and_of_several(
+    ranks: int, rows: int, steps: int, left_out: int, says: str
+) -> None:
+    assert folded_words(step_map(series(even(ranks, 4)), rows, steps, left_out)) == [says]
 
 
 def reports(ranks: int, steps: int, node: str = "n1") -> list[AnyEvent]:

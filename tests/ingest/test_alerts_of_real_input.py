@@ -180,5 +180,5 @@ def test_a_recorded_job_whose_cache_is_switched_off_is_reported(tmp_path: Path) 
     with SqliteStore(tmp_path / "neurontop.db", read_only=True) as store:
         run = load_run(store, find_recording(store, "last").id, 3600.0)
     (alert,) = [alert for alert in alerts(run, time.time()) if alert.title == "the compile cache is not in use"]
-    assert alert.evidence == "--no_cache in NEURON_CC_FLAGS; 1 graphs were compiled"
+    assert alert.evidence == "--no_cache in NEURON_CC_FLAGS; 1 graph was compiled"
     assert "Remove --no_cache" in alert.next_step

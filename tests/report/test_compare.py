@@ -16,12 +16,13 @@ from neuron_top.ingest.advised import diagnose
 from neuron_top.report.comparison import MOST_ROWS, html, markdown
 from neuron_top.report.markdown import markdown as report_markdown
 from neuron_top.run.model import Run
-from neuron_top.views.compare import Comparison, compare
+from neuron_top.views.compare import Comparison, compare, compare_caches
 from neuron_top.views.gate import growth_reasons
 from neuron_top.views.multi_compare import multi_compare
 from neuron_top.views.report import report
+from tests.actions import caches
 from tests.builders import neff, write_entry
-from tests.report.samples import T0, A, B, C, compiled, made
+from tests.report.samples import T0, A, B, C, compiled, hit, made
 
 MIB = 1 << 20
 
@@ -126,6 +127,25 @@ def test_memory_of_a_gpu_and_of_the_host_are_no_rise_or_fall() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "reasons"),
+    [
+        (hit(A, 1, T0), hit(A, 1, T0), ()),
+        (
+            hit(A, 1, T0),
+            compiled(A, 1, T0, T0 + 90),
+            ("time spent compiling: grew from nothing to 1 m 30 s, allowed is 10 %",),
+        ),
+        (compiled(A, 1, T0, T0 + 90), hit(A, 1, T0), ()),
+    ],
+)
+def test_two_runs_that_compiled_nothing_are_alike_and_one_that_did_exceeds_any_growth(
+    first: list[ev.AnyEvent], second: list[ev.AnyEvent], reasons: tuple[str, ...]
+) -> None:
+    one, other = (report(made(events), T0 + 100) for events in (first, second))
+    assert growth_reasons(compare(one, other), other, {"max-compile-growth": 0.1}) == reasons
+
+
 def test_memory_that_is_known_of_one_run_only_keeps_its_curve() -> None:
     known, unknown = report(trained(100 * MIB, 10.0, A), 0.0), report(made([*compiled(A, 10, 0, 9)]), 0.0)
     view = compare(known, unknown)
@@ -196,6 +216,17 @@ def test_two_caches_are_compared_by_entry(
     found = json.loads(capsys.readouterr().out)
     assert (found["only_a"], found["only_b"], len(found["graphs"])) == (0, 1, 2)
     assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), "-o", str(tmp_path / "c.html")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("count", "says"), [(1, "1 entry is in both, 0 only in "), (2, "2 entries are in both, 0 only in ")]
+)
+def test_entries_in_both_caches_are_counted_in_words(count: int, says: str, tmp_path: Path) -> None:
+    for number in range(count):
+        caches.entry(tmp_path, number)
+    snapshot = caches.looked_at(tmp_path)
+    (answer,) = compare_caches(snapshot, snapshot).answer
+    assert answer.startswith(says)
 
 
 def test_several_runs_are_one_picture_against_the_first() -> None:

@@ -23,6 +23,7 @@ from neuron_top.actions.verb import Verb
 from neuron_top.cache import s3
 from neuron_top.cache.model.states import State
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
+from neuron_top.services.cache_planner import CacheLook
 from neuron_top.services.caches import CacheService
 from neuron_top.services.confirmation import needs_statement
 from neuron_top.services.plan_execution import PlanExecution, PlanState
@@ -289,6 +290,31 @@ def test_a_look_serves_several_plans_and_criteria_take_what_they_name(
     assert first.identity != second.identity
     plan = service.plan_eviction(service.look(root), EvictCriteria(modules=("MODULE_*1+*",)))
     assert len(plan.steps) == 1
+
+
+class SmallDisk(CacheService):
+    """A service that takes all disks for one that has 100 MiB free, whatever else writes to it meanwhile."""
+
+    def look(self, root: str, *, causes: bool = False, assume_exclusive: bool = False) -> CacheLook:
+        look = super().look(root, causes=causes, assume_exclusive=assume_exclusive)
+        before = msgspec.structs.replace(look.context.before, free=100 << 20)
+        return look._replace(context=msgspec.structs.replace(look.context, before=before))
+
+
+def test_a_second_cache_of_a_disk_frees_only_what_the_first_and_the_trashes_do_not(tmp_path: Path) -> None:
+    roots = [str(tmp_path / name / "cache") for name in "ab"]
+    for root, count in zip(roots, (3, 6), strict=True):
+        for number in range(count):
+            caches.entry(Path(root), number, blocks=256, age_days=40)
+    service = SmallDisk(Settings(state_dir=str(tmp_path / "state")), in_use=lambda root: None)
+    first, second = service.plan_room(roots, 105 << 20)
+    assert (len(first.steps), len(second.steps)) == (3, 2)
+    (alone,) = service.plan_room([str(tmp_path / "gone"), *roots[::-1]], 105 << 20)
+    assert len(alone.steps) == 5
+    service.execute(first)
+    assert [len(plan.steps) for plan in service.plan_room(roots, 105 << 20)] == [0, 2]
+    assert [len(plan.steps) for plan in service.plan_room(roots, 103 << 20)] == [0]
+    assert [len(plan.steps) for plan in service.plan_room(roots[::-1], 103 << 20)] == [0]
 
 
 def test_names_are_distinguished_in_one_place(service: CacheService, tmp_path: Path) -> None:

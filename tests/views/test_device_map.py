@@ -13,7 +13,7 @@ from neuron_top.tui.drawing import cells_in
 from neuron_top.tui.panels.device_rows import device_rows
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.cores import core_table
-from neuron_top.views.device_map import DeviceMap, Topology, device_map
+from neuron_top.views.device_map import DeviceMap, Topology, device_map, summary_text
 
 LOOK = Theme(DARK, UNICODE)
 GIB = 1024**3
@@ -87,6 +87,13 @@ def test_what_is_alike_has_no_outlier_and_few_cores_have_none() -> None:
 def test_old_values_are_no_outliers_and_keep_their_age() -> None:
     view = map_of(whole_machine(), 4000.0)
     assert (view.stale, view.newest, view.outliers, view.typical) == (128, 100.0, frozenset(), None)
+
+
+def test_the_age_of_stale_cores_is_not_that_of_those_that_report() -> None:
+    run = whole_machine()
+    cores = tuple(ev.CoreSample(core=core, device=0, utilization=0.5) for core in range(8))
+    run.apply(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=cores, period=1.0, at=699.0, node="n"))
+    assert "120 stale, last 10 m 00 s ago" in summary_text(map_of(run, 700.0))
 
 
 @pytest.mark.parametrize(("links", "expected", "sides"), [

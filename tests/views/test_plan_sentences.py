@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,14 +13,16 @@ import pytest
 from neuron_top.actions.backends import BackendKind
 from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.reasons import Reason, ReasonCode, UseSource
+from neuron_top.actions.planners.copy import plan_copy
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.reasons import Caveat, CaveatCode, Reason, ReasonCode, UseSource
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.states import State
 from neuron_top.services.caches import CacheService
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
-from neuron_top.views.plan import LineKind, outcome_lines, plan_lines
-from neuron_top.views.plan_sentences import describe, restored_text
+from neuron_top.views.plan import LineKind, choice_text, outcome_lines, plan_lines
+from neuron_top.views.plan_sentences import caveat_text, describe, restored_text
 from tests.actions import caches, states
 
 _numbers = itertools.count()
@@ -112,8 +115,60 @@ def test_an_outcome_says_where_lies_what_went_and_a_bucket_cannot_be_purged(tras
 
 
 def test_an_outcome_that_took_nothing_names_no_place() -> None:
-    outcome = Outcome(plan="p", done=0, refused=(), moved_bytes=0)
-    assert outcome_lines(outcome)[0].text == "done: 0 steps"
+    for trash in ("", "/cache-trash", "s3://bucket/prefix"):
+        outcome = Outcome(plan="p", done=0, refused=(), moved_bytes=0, trash=trash)
+        assert outcome_lines(outcome)[0].text == "done: 0 steps"
+
+
+def test_a_copy_says_what_it_copies_and_not_how_large_the_destination_is(tmp_path: Path) -> None:
+    for number in range(4):
+        caches.entry(tmp_path, number, blocks=256)
+    there = {f"{caches.COMPILER}/{caches.module(number)}" for number in (3, 9)}
+    plan = plan_copy(
+        caches.looked_at(tmp_path), "/other", there, modules=(), compiler=None, now=time.time(), free=1 << 40
+    )
+    texts = [line.text for line in plan_lines(plan, 1)]
+    assert "  and 2 more, 2.0 MiB" in texts
+    at = texts.index("at the destination, before → after")
+    assert texts[at + 1 : at + 3] == ["  entries       2 → 5", "  copied        12 files, 3.0 MiB"]
+    assert choice_text(plan) == "Copy: 3 steps, 3.0 MiB"
+
+
+@pytest.mark.parametrize(
+    ("days", "known", "says"),
+    [
+        ((8, 9), (), "discards 2 compiles of unknown duration"),
+        ((8,), (), "discards 1 compile of unknown duration"),
+        ((8, 9), (0,), "discards 1 m 00 s of compile time, and 1 compile of unknown duration"),
+        (
+            (3, 8),
+            (0, 1),
+            "discards 2 m 00 s of compile time; 1 of these was used within a week (1 m 00 s to compile again)",
+        ),
+        ((3, 3), (), "discards 2 compiles of unknown duration; 2 of these were used within a week"),
+    ],
+)
+def test_what_a_plan_discards_is_said_of_one_and_of_several(
+    days: Sequence[int], known: Sequence[int], says: str, tmp_path: Path
+) -> None:
+    now = time.time()
+    for number, age in enumerate(days):
+        caches.entry(tmp_path, number, age_days=age)
+    used = {caches.module(number): now - age * caches.DAY for number, age in enumerate(days)}
+    compiled = {caches.module(number): 60.0 for number in known}
+    snapshot = caches.looked_at(tmp_path)
+    plan = plan_eviction(
+        snapshot.entries,
+        str(tmp_path),
+        EvictCriteria(older_than=0.0),
+        caches.context(snapshot, used=used, compiled=compiled),
+    )
+    assert f"  {says}" in [line.text for line in plan_lines(plan)]
+
+
+def test_a_caveat_counts_one_process() -> None:
+    said = caveat_text(Caveat(CaveatCode.PROCESSES_UNSEEN, 1))
+    assert said == "of 1 process of other users, only the command could be seen"
 
 
 @pytest.mark.parametrize(

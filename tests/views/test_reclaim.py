@@ -88,6 +88,18 @@ def taken(part: Reclaim) -> set[State]:
     )  # fmt: skip
 
 
+def test_layouts_that_evictions_only_read_are_in_no_part() -> None:
+    places = ("snapshots/0a1b/neuronxcc-2.15.1.0+aa", "neuron-compile-cache/USER_neuroncc-1.0.4+bb")
+    rows = [row(n, days=40, compiler=place) for n, place in enumerate((*places, "neuronxcc-2.15.1.0+aa"))]
+    parts = reclaimable(rows)
+    assert [(part.title, part.entries) for part in parts] == [
+        ("no use known for 30 days", 1),
+        ("no use known for 7 days", 1),
+    ]
+    for part in parts:
+        assert list(filter(entry_filter(part.query), rows)) == rows[2:], part.query
+
+
 def test_marked_entries_without_an_artifact_are_not_of_unknown_compile_time() -> None:
     rows = [row(n, state=state, took=None) for n, state in enumerate(("hit", "failed-legacy", "partial", "stale-lock"))]
     assert marks_text(rows).endswith(" · 1 of unknown compile time")

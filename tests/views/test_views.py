@@ -7,12 +7,14 @@ from functools import partial
 import msgspec
 import pytest
 
+from neuron_top.cache.model.failures import FailureClass
 from neuron_top.cli.plain import summary_text
 from neuron_top.events import (
     AnyEvent,
     CachedFailureHit,
     CacheHit,
     CompileBegan,
+    CompileCompleted,
     CompileEnded,
     CompileFailed,
     CoreKind,
@@ -44,11 +46,13 @@ from neuron_top.tui.panels.cores import use_text
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import core_page, core_table, visible_words
+from neuron_top.views.failure_advice import ADVICE
 from neuron_top.views.graphs import counted_inputs, graph_page, graph_table, slowest_rows
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.report import report
 from neuron_top.views.runs import run_row
 from neuron_top.views.summary import summary
+from neuron_top.views.tables import wait_rows
 from neuron_top.views.timeline import timeline
 from neuron_top.views.trends import marks
 
@@ -160,6 +164,50 @@ def test_the_slowest_graphs_are_those_that_failed_and_then_the_longest_compiles_
     assert [row.module for row in slowest_rows(run, 120.0, 12)] == [C, B, A]
     assert [row.module for row in slowest_rows(run, 120.0, 2)] == [C, B]
     assert slowest_rows(run, 120.0, 12) == tuple(graph_page(run, 120.0, key).row for key in (C, B, A))
+
+
+@pytest.mark.parametrize("message", ["", "Compilation failed for model.MODULE_98+a.hlo_module.pb after 0 retries."])
+def test_a_compiler_that_was_killed_is_advised_on_alike_whatever_digits_its_message_has(message: str):
+    killed = CompileFailed(module=A, pid=1, at=110.0, message=message, exit_status=-9)
+    run = run_of(STARTED, CompileBegan(module=A, pid=1, at=101.0), killed)
+    page = graph_page(run, 120.0, A)
+    assert page is not None
+    (line,) = report(run, 120.0).failures
+    assert page.advice == line.advice == ADVICE[FailureClass.MEMORY]
+    assert line.kind == "environment"
+
+
+def test_a_cause_that_a_killed_compiler_names_is_advised_on():
+    killed = CompileFailed(module=A, pid=1, at=110.0, message="No space left on device", exit_status=-9)
+    (line,) = report(run_of(STARTED, CompileBegan(module=A, pid=1, at=101.0), killed), 120.0).failures
+    assert line.advice == ADVICE[FailureClass.DISK]
+
+
+def test_a_worker_that_died_of_an_unknown_cause_has_no_exit_status():
+    lines = report(run_of(STARTED, WorkerDied(rank=3, pid=4, at=120.0)), 130.0).errors
+    assert ("process died", "unknown cause") in [(line.kind, line.text) for line in lines]
+
+
+def test_nothing_takes_less_than_no_time_where_the_clock_was_set_back():
+    run = run_of(
+        STARTED,
+        LockWaited(module=A, pid=1, at=160.0),
+        CacheHit(module=A, pid=1, at=110.0),
+        LockWaited(module=B, pid=1, at=300.0, minutes=2.0),
+        CacheHit(module=B, pid=1, at=120.0),
+        LockWaited(module=C, pid=2, at=130.0),
+        CompileBegan(module=A, pid=3, at=150.0),
+        CompileCompleted(module=A, pid=3, at=140.0),
+        CompileBegan(module=B, pid=3, at=150.0),
+        CompileCompleted(module=B, pid=3, at=154.0),
+    )
+    rows = {row.module: row.wait_seconds for row in graph_table(run, 125.0).rows}
+    assert rows == {A: None, B: 120.0, C: 0.0}
+    assert [row.seconds for row in wait_rows(run, 125.0)] == [None, 120.0, 0.0]
+    view = report(run, 160.0)
+    assert [(line.key, line.longest_seconds) for line in view.waits] == [(B, 120.0), (A, None), (C, None)]
+    assert summary(run, 160.0).longest_wait_seconds == 30.0
+    assert next(metric.value for metric in view.metrics if metric.name == "parallelism") == 1.0
 
 
 def test_equal_inputs_of_a_graph_are_counted_where_they_first_appear():

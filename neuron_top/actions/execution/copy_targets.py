@@ -15,7 +15,8 @@ from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache import filesystem, trust
 from neuron_top.cache.model.entry import MODULE
 from neuron_top.cache.noatime_reader import NoAtimeReader
-from neuron_top.errors import RefusedForSafety
+from neuron_top.cache.scan.discovery import discover
+from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.plain_files import nearest_folder
 
 CHUNK = 1 << 20
@@ -102,7 +103,11 @@ class LocalCopyTarget:
 
     def modules(self) -> set[str]:
         """See CopyTarget; a root that does not exist yet has none."""
-        found = {path.parent for path in self._root.glob("*/MODULE_*/model.done")}
+        try:
+            compilers = discover(str(self._root), NoAtimeReader()).compilers
+        except NothingToShow:
+            return set()
+        found = {path.parent for name in compilers for path in (self._root / name).glob("MODULE_*/model.done")}
         return {str(path.relative_to(self._root)) for path in found if MODULE.match(path.name)}
 
     def file(self, entry: str, name: str) -> StoredFile | None:

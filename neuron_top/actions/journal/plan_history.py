@@ -53,6 +53,7 @@ class PlanHistory:
         self.lying: frozenset[str] | None = None
         """Paths that lie in the trash, where the storage was asked for them (`Trash.entries`)."""
         self.refused: list[tuple[int, WhyNotDone]] = []
+        """Steps that the newest attempt did not do."""
         self.ended: PlanEnded | None = None
         self.restored: PlanRestored | None = None
         self.purged: PlanPurged | None = None
@@ -74,9 +75,10 @@ class PlanHistory:
             case PurgeFailed():
                 self.apart = record
             case PlanBegun():
-                # A plan that is resumed begins again under its name, in another process.
+                # A plan that is resumed begins again under its name, in another process, and tries every step again.
                 self.attempts += 1
                 self.begun, self.ended = record, None
+                self.refused.clear()
 
     @property
     def taken(self) -> int:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -81,12 +79,19 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
                 f"nothing was done: the trash {trash.folder} cannot be used ({problem.strerror}): make room, or make "
                 "it writable, and restore again"
             ) from None
-        for entry, of_entry in groupby(moves, key=attrgetter("entry")):
-            # Both attempts of a resumed plan may have intended a move; it happened once.
-            there = {move.path: move for move in of_entry if os.path.lexists(trash.folder / plan / move.path)}
+        for entry, of_entry in _by_entry(moves).items():
+            there = [move for path, move in of_entry.items() if os.path.lexists(trash.folder / plan / path)]
             if there:
-                restored += _entry_back(root, trashed_files, entry, tuple(there.values()), token, kept, taken)
+                restored += _entry_back(root, trashed_files, entry, there, token, kept, taken)
     return restored, kept
+
+
+def _by_entry(moves: Iterable[Move]) -> dict[str, dict[str, Move]]:
+    """Entry → path → its move. Each attempt of a resumed plan may have intended it, but it happened once."""
+    found: dict[str, dict[str, Move]] = {}
+    for move in moves:
+        found.setdefault(move.entry, {}).setdefault(move.path, move)
+    return found
 
 
 def _remove_token(trashed_files: OpenRoot) -> None:

@@ -45,6 +45,7 @@ from neuron_top.cache.tree import linked_inodes
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
 from neuron_top.folders import Removed
+from neuron_top.plain_files import nearest_folder
 
 TRASH = f".neurontop-trash-{os.getuid()}"
 """One per user, as on desktops, so that users do not get in each other's way in a folder like /var/tmp."""
@@ -89,13 +90,12 @@ class Trash:
             )
         device = self._device()
         self._check_links()
+        if nearest_folder(self.folder).stat().st_dev != device:  # before anything is made on another disk
+            raise self._off_disk(f"{self.folder} is not on the cache's own file system")
         try:
             _make_folders(self.folder)
         except OSError as problem:
-            raise RefusedForSafety(
-                f"no trash can be made at {self.folder} ({problem.strerror}): name a folder on the cache's "
-                "file system with --trash"
-            ) from None
+            raise self._off_disk(f"no trash can be made at {self.folder} ({problem.strerror})") from None
         for folder in (self.folder.parent, self.folder):
             facts = folder.lstat()
             if stat.S_ISLNK(facts.st_mode) or facts.st_uid not in (os.getuid(), 0):
@@ -106,11 +106,16 @@ class Trash:
                 raise RefusedForSafety(
                     f"everybody can write to the trash {folder}: take that permission away, or name another (--trash)"
                 )
-        if self.folder.stat().st_dev != device:
-            raise RefusedForSafety(
-                f"{self.folder} is not on the cache's own file system: name a folder there with --trash"
-            )
         self._keep_reserve()
+
+    def _off_disk(self, why: str) -> RefusedForSafety:
+        """The refusal of a trash that cannot lie where it should. What is a whole file system has nothing beside it."""
+        if self.root.is_mount():
+            return RefusedForSafety(
+                f"{why}: the cache {self.root} is the top of a file system, so that no trash can lie beside it; use a "
+                f"folder in it as the cache, such as {self.root / 'cache'}"
+            )
+        return RefusedForSafety(f"{why}: name a folder on the cache's file system with --trash")
 
     def _device(self) -> int:
         """Device number of the file system that the root lies on."""

@@ -27,7 +27,7 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.eviction_ranking import EvictionRanking
 from neuron_top.actions.planners.freed_bytes import FreedBytes
-from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
+from neuron_top.actions.planners.plan_builder import HUB, build_plan, exclude, files_taken, read_only_layout
 from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, RebuildSource, UseSource
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
@@ -131,7 +131,7 @@ def _candidates(
     exclusions: list[Exclusion] = []
     obstacle: Reason | None
     last_use, rebuild, tier, add, hit = context.last_use, context.rebuild, ranking.tier, candidates.append, State.HIT
-    fast_path = not (context.in_use or criteria.keep_graph or any(name.startswith(_HUB) for name in compilers))
+    fast_path = not (context.in_use or criteria.keep_graph or any(name.startswith(HUB) for name in compilers))
     states, paths, older_than, protect = criteria.states, criteria.paths, criteria.older_than, context.protect_seconds
     filtered = bool(criteria.compiler or states or paths or named)
     for entry in everything:
@@ -205,9 +205,12 @@ _USED = {source: Reason(ReasonCode.USED_RECENTLY, str(source)) for source in Use
 def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Reason | None:
     """Why the entry must stay, whatever its last use; None when it may go."""
     if entry.state is State.HIT:
-        pass
+        if entry.compiler.startswith(HUB):  # `read_only_layout` for a hit, whose path every step can name, but faster
+            return Reason(ReasonCode.HUB)
     elif entry.state in _BY_STATE:
         return _BY_STATE[entry.state]
+    elif reason := read_only_layout(entry):
+        return reason
     elif entry.state in BY_NAME_ONLY:
         if entry.state not in criteria.states:
             return Reason(ReasonCode.NOT_NAMED, str(entry.state))
@@ -215,8 +218,6 @@ def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Re
             return Reason(ReasonCode.YOUNG_WORK, str(entry.state))
     if entry.problems and (unreadable := entry.unreadable):
         return Reason(ReasonCode.UNREADABLE, unreadable[0])
-    if entry.compiler.startswith(_HUB):
-        return Reason(ReasonCode.HUB)
     if context.in_use is not None and context.is_used_now(entry):
         return Reason(ReasonCode.IN_USE, context.in_use.why)
     if context.now - context.last_change(entry) < context.protect_seconds:
@@ -226,7 +227,6 @@ def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Re
     return None
 
 
-_HUB = "snapshots/"
 _ARTIFACT_PARTS = functools.reduce(operator.or_, FILES_REMOVED[Action.SLIM])
 
 

@@ -18,9 +18,9 @@ from neuron_top.actions.plan import (
 )
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.freed_bytes import NOTHING, Going
-from neuron_top.actions.reasons import Goal, Reason, RebuildSource, Risk
+from neuron_top.actions.reasons import Goal, Reason, ReasonCode, RebuildSource, Risk
 from neuron_top.actions.verb import Verb
-from neuron_top.cache.model.entry import Entry, Part, is_neff_path
+from neuron_top.cache.model.entry import Entry, Part, is_entry_path, is_neff_path
 
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
 _FILES, _FREES, _STAYS, _LINKS, _ACTION = map(operator.attrgetter, ("files", "frees", "stays", "links", "action"))
@@ -67,6 +67,18 @@ def files_taken(action: Action, entry: Entry) -> int:
 def exclude(entry: Entry, cause: Reason) -> Exclusion:
     """An entry that stays, and why."""
     return Exclusion(path=entry.path, state=entry.state, size=entry.allocated, cause=cause)
+
+
+def read_only_layout(entry: Entry) -> Reason | None:
+    """Why no plan changes the entry, whatever its state: its layout is another program's, or one that no step can name
+    (which would have the whole plan refused). None if plans may change it."""
+    if entry.compiler.startswith(HUB):
+        return Reason(ReasonCode.HUB)
+    return None if is_entry_path(entry.path) else Reason(ReasonCode.OLD_LAYOUT)
+
+
+HUB = "snapshots/"
+"""How the compilers of a hub's local copy begin; its entries are links into the hub's blobs."""
 
 
 def build_plan(

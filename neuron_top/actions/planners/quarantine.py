@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.freed_bytes import FreedBytes
-from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
+from neuron_top.actions.planners.plan_builder import build_plan, exclude, read_only_layout, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
@@ -26,7 +26,9 @@ def plan_quarantine(
         problem = (found or {}).get(entry.path) or (str(entry.state) if entry.state in BROKEN else "")
         if not problem:
             continue
-        if entry.state in LOCKED:
+        if reason := read_only_layout(entry):
+            exclusions.append(exclude(entry, reason))
+        elif entry.state in LOCKED:
             exclusions.append(exclude(entry, Reason(ReasonCode.LOCKED)))
         else:
             going = freed.take(entry, keep_graph=True)

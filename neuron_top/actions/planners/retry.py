@@ -14,7 +14,7 @@ import msgspec
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.freed_bytes import NOTHING, FreedBytes, Going
-from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
+from neuron_top.actions.planners.plan_builder import build_plan, exclude, read_only_layout, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode, Risk
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
@@ -64,6 +64,8 @@ def _obstacle(
         return Reason(ReasonCode.RETRYING)
     if entry.state not in FAILURES:
         return None
+    if reason := read_only_layout(entry):
+        return reason
     if entry.module in context.compiling:
         return Reason(ReasonCode.NAMED_BY_PROCESS)
     if compilers is not None and entry.compiler not in compilers:

@@ -1,14 +1,15 @@
 """Finds the work folders that dead compiles left outside the cache, and plans which of them may go.
 
 A folder goes if it lies where compilers work, belongs to us, did not change for a day, and no process names it, works
-in it or has a file of it open. Each parent folder has a plan of its own, because its trash lies beside it.
+in it or has a file of it open. Each parent folder has a plan of its own, because its trash lies beside it. Where other
+hosts or containers may work too, whose processes cannot be seen, it is refused unless the operator states that none do.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.reasons import Reason, ReasonCode, Refusal, RefusalCode
 from neuron_top.actions.verb import Verb
 from neuron_top.cache import filesystem, processes, work_dirs
+from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.tree import measure
 
 
@@ -61,15 +63,25 @@ def find_work_folders() -> list[WorkFolder]:
     return found
 
 
-def plan_sweeps(found: Iterable[WorkFolder], context: PlanContext, user: int) -> list[Plan]:
-    """One plan per parent folder. `context` is the cache's: its clock, protection and read-only mode apply here."""
+def plan_sweeps(
+    found: Iterable[WorkFolder],
+    context: PlanContext,
+    user: int,
+    *,
+    disk_of: Callable[[str], Filesystem] = filesystem.describe,
+) -> list[Plan]:
+    """One plan per parent folder. `context` is the cache's: its clock, protection and read-only mode apply here, and
+    what the operator states."""
     parents: dict[str, list[WorkFolder]] = {}
     for folder in found:
         parents.setdefault(str(Path(folder.path).parent), []).append(folder)
-    return [_plan(parent, folders, context, user) for parent, folders in sorted(parents.items())]
+    return [
+        _plan(parent, folders, context, user, disk_of(os.path.realpath(parent)))
+        for parent, folders in sorted(parents.items())
+    ]
 
 
-def _plan(parent: str, folders: list[WorkFolder], context: PlanContext, user: int) -> Plan:
+def _plan(parent: str, folders: list[WorkFolder], context: PlanContext, user: int, disk: Filesystem) -> Plan:
     steps, exclusions = [], []
     for folder in sorted(folders, key=lambda each: each.newest):
         obstacle = _obstacle(folder, context, user)
@@ -79,7 +91,6 @@ def _plan(parent: str, folders: list[WorkFolder], context: PlanContext, user: in
             )
         else:
             steps.append(_step(folder, context))
-    disk = filesystem.describe(parent)
     before = Totals(
         entries=len(folders),
         files=sum(folder.files for folder in folders),
@@ -106,8 +117,16 @@ def _plan(parent: str, folders: list[WorkFolder], context: PlanContext, user: in
         before=before,
         after=after,
         notes=context.notes,
-        refusal=Refusal(RefusalCode.READ_ONLY) if context.read_only else None,
+        refusal=_refusal(context, disk) if steps else None,
     )
+
+
+def _refusal(context: PlanContext, disk: Filesystem) -> Refusal | None:
+    if context.read_only:
+        return Refusal(RefusalCode.READ_ONLY)
+    if disk.why_shared and not context.shared_confirmed:
+        return Refusal(RefusalCode.SHARED, disk.why_shared)
+    return None
 
 
 def _step(folder: WorkFolder, context: PlanContext) -> Step:
@@ -133,7 +152,7 @@ def _obstacle(folder: WorkFolder, context: PlanContext, user: int) -> Reason | N
 
 def why_busy(path: str, since: float) -> str:
     """Why the work folder at `path` must stay after all, for a check right before it goes; empty if it may go."""
-    if path not in {known.path for known in work_dirs.find(processes.read_processes())}:
+    if not work_dirs.is_work_folder(path):
         return "no compiler works in such a place"
     newest = measure(path).newest
     if newest is not None and newest > min(since, time.time()):
@@ -142,9 +161,10 @@ def why_busy(path: str, since: float) -> str:
 
 
 def _user_of(path: str, running: Iterable[processes.CacheProcess]) -> str | None:
-    below = path + os.sep
+    real = os.path.realpath(path)  # commands have names as people wrote them, the kernel has them without links
+    below = real + os.sep
     for process in running:
-        if any(path in word for word in process.command):
+        if any(path in word or real in word for word in process.command):
             return f"process {process.pid} names it in its command"
         if process.cwd is not None and (process.cwd + os.sep).startswith(below):
             return f"process {process.pid} works in it"

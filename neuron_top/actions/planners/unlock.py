@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
-from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
+from neuron_top.actions.planners.plan_builder import build_plan, exclude, read_only_layout, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode, Risk
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
@@ -23,7 +23,9 @@ def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, fo
         if entry.lock is None:
             continue
         lock = entry.lock
-        if lock.verdict is Holder.ALIVE:
+        if reason := read_only_layout(entry):
+            exclusions.append(exclude(entry, reason))
+        elif lock.verdict is Holder.ALIVE:
             exclusions.append(exclude(entry, Reason(ReasonCode.HOLDER_ALIVE, lock.proof or "")))
         elif lock.verdict is Holder.DEAD:
             steps.append(step_of(Action.UNLOCK, entry, Reason(ReasonCode.HOLDER_DEAD), context, proof=lock.proof or ""))

@@ -29,6 +29,7 @@ from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.use import CacheUse
 from neuron_top.cache.users import users_of
 from neuron_top.plain_files import kind_text
+from neuron_top.units import counted
 
 QUIET_AGE = 15 * 60.0
 """Seconds. If nobody uses the cache, a lock older than this is dead."""
@@ -108,7 +109,8 @@ def _death(module: str, since: float, evidence: LockEvidence, *, elsewhere: bool
     if evidence.boot is not None and since < evidence.boot:
         return "it is older than the last start of this machine"
     age = evidence.now - since
-    unseen = f" ({evidence.unseen} processes could be seen by their command only)" if evidence.unseen else ""
+    others = counted(evidence.unseen, "process", "processes")
+    unseen = f" (of {others}, only the command could be seen)" if evidence.unseen else ""
     if evidence.use is None and not elsewhere and age > QUIET_AGE:
         return f"nobody uses this cache and the lock is older than 15 minutes{unseen}"
     if age > evidence.longest_compile:

@@ -68,8 +68,8 @@ class Part:
         OTHER,
     ) = (1 << bit for bit in range(14))
     ARTIFACT = NEFF | INDUCTOR
-    REBUILDS = GRAPH | FLAGS_JSON | FLAGS_TXT | DESCRIPTION | STATS
-    """What a slim eviction keeps: enough to compile the graph again."""
+    OUTPUT = DONE | ARTIFACT | KERNELS | WRAPPED | LOG
+    """What a slim eviction takes: all that a compile made. What else lies in an entry stays, known or not."""
 
 
 PARTS: dict[str, int] = {
@@ -130,7 +130,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     apparent: int
     """Sum of file lengths."""
     kept: int
-    """The part of `allocated` that a slim eviction keeps (graph, flags, description)."""
+    """The part of `allocated` that a slim eviction keeps: graph, flags, and whatever is no output of the compiler."""
     artifact_bytes: int | None
     graph_bytes: int | None
     artifact: Artifact

@@ -10,6 +10,8 @@ DEFAULT_ROOT = "/var/tmp/neuron-compile-cache"  # noqa: S108 (the SDK's document
 
 SDK_COMPILERS = ("neuronxcc-", "USER_neuroncc-")
 """How the names of the SDK's compiler folders begin, today and in 2022."""
+CACHE_FOLDER = "neuron-compile-cache"
+"""The name of the default root; clients of 2022 made a folder of this name in the root that they were given."""
 
 HLO_NAMES = ("model.hlo_module.pb", "model.hlo.pb")
 FX_GRAPH = "model.fxgraph"

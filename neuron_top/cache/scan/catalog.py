@@ -10,7 +10,10 @@ import msgspec
 
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import EntryTotals, Snapshot, total
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.scan import index
+from neuron_top.cache.scan.discovery import discover
+from neuron_top.escapes import name_text
 
 TRUSTED_SECONDS = 600.0
 """How long sums of settled entries are taken from the index without checking each entry's folder."""
@@ -42,8 +45,9 @@ def open_root(root: str, state: Path, *, full: bool = False) -> Snapshot:
 def sums(root: str, state: Path, *, trusted_seconds: float = TRUSTED_SECONDS) -> Sums:
     """The totals of `root`: settled entries from the index while it is fresh, the others read now.
 
-    It is fresh if it was written within `trusted_seconds`, and no compiler folder has gained or lost an entry since. An
-    index that is dated ahead of the clock is not fresh. Raises NothingToShow.
+    It is fresh if it was written within `trusted_seconds`, no compiler folder or other member of the root has come
+    since, and no compiler folder has gained or lost an entry. An index that is dated ahead of the clock is not fresh.
+    Raises NothingToShow.
     """
     real = os.path.realpath(root)
     head = index.load_head(real, state)
@@ -82,10 +86,17 @@ def _differs(before: Snapshot, after: Snapshot) -> bool:
     """Whether the index must be written again: something changed, or its date lies ahead, or will soon be too old."""
     if not 0 <= after.taken_at - before.taken_at <= TRUSTED_SECONDS / 4:
         return True
+    if {other.path for other in before.others} != {other.path for other in after.others}:
+        return True
     return before.folders != after.folders or set(map(id, before.entries)) != set(map(id, after.entries))
 
 
 def _same_folders(head: index.IndexHead) -> bool:
+    found = discover(head.root, NoAtimeReader())
+    if not {folder.name for folder in head.folders}.issuperset(found.compilers):
+        return False
+    if not {other.path for other in head.others}.issuperset(map(name_text, found.others)):
+        return False
     for folder in head.folders:
         try:
             own = os.stat(os.path.join(head.root, folder.name), follow_symlinks=False)

@@ -25,6 +25,7 @@ from neuron_top.parsers.hlo_nodes import HloNode, read_nodes
 from neuron_top.parsers.hlo_program import Program, read_program
 from neuron_top.parsers.neff import HEAD_BYTES, NeffHeader, read_header
 from neuron_top.parsers.neff_payload import Payload, read_payload
+from neuron_top.units import counted
 
 HLO_LIMIT = 256 * 1024**2
 """Bytes of the largest graph that is read; the largest seen has 10 MB."""
@@ -67,6 +68,8 @@ class Neff(msgspec.Struct, frozen=True, kw_only=True):
     header: NeffHeader | None = None
     payload: Payload | None = None
     problem: str | None = None
+    is_unreadable: bool = False
+    """Whether the problem is that this process cannot read it, whatever it holds."""
 
 
 class Contents:
@@ -105,21 +108,23 @@ class Contents:
         return os.stat(blob, follow_symlinks=False) if blob else info
 
     def neff(self, *, payload: bool) -> Neff | None:
-        """The NEFF, read whole if `payload`. None if the entry has none."""
+        """The NEFF, read whole if `payload`. None if the entry has none, or none any more."""
         if not self.entry.parts & Part.NEFF or not self._entry_place(self._neff):
             return None
         try:
             descriptor = self.reader.open_file(self._entry_place(self._neff))
+        except FileNotFoundError:
+            return None
         except OSError as problem:
-            return Neff(problem=why_unreadable(problem))
+            return Neff(problem=why_unreadable(problem), is_unreadable=True)
         try:
             size = os.fstat(descriptor).st_size
             header = read_header(os.read(descriptor, HEAD_BYTES), size)
             if header is None:
-                return Neff(problem=f"no valid NEFF header in {size} bytes")
+                return Neff(problem=f"no valid NEFF header in {counted(size, 'byte')}")
             return Neff(header=header, payload=read_payload(header, _chunks(descriptor)) if payload else None)
         except OSError as problem:
-            return Neff(problem=why_unreadable(problem))
+            return Neff(problem=why_unreadable(problem), is_unreadable=True)
         finally:
             os.close(descriptor)
 

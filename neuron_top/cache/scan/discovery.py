@@ -15,14 +15,14 @@ import re
 import msgspec
 
 from neuron_top.cache.model.entry import MODULE, is_module_name
-from neuron_top.cache.model.filenames import SDK_COMPILERS
+from neuron_top.cache.model.filenames import CACHE_FOLDER, SDK_COMPILERS
 from neuron_top.cache.noatime_reader import NoAtimeReader, why_unreadable
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import name_text
 
 _BARE_VERSION = re.compile(r"\d+(?:\.\d+)+\+[0-9a-f]+\Z")
 _PRINTABLE = re.compile(r"[\x21-\x7e]+\Z")
-_GROUPS = {"neuron-compile-cache": 1, "snapshots": 2}
+_GROUPS = {CACHE_FOLDER: 1, "snapshots": 2}
 """Folders that hold compiler folders, and how many levels below them these may lie."""
 _NEVER = frozenset({"0_REGISTRY", "blobs", "refs", ".locks"})
 _HUB_LEVELS = 3

@@ -22,6 +22,7 @@ from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import name_text
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 from neuron_top.plain_files import kind_text
+from neuron_top.units import counted
 
 _NO_ATIME = getattr(os, "O_NOATIME", 0)
 
@@ -70,6 +71,8 @@ class EntryBuilder:
     links: dict[int, Link] | None = None
     """Inode → file with several names, or blob that a link leads to; None if the entry has neither such files nor
     links."""
+    kept_by_name = 0
+    """Bytes of files that a slim eviction takes under one name and keeps under another."""
     others: list[str] | None = None
     problems: list[str] | None = None
     artifact_problems: list[str]
@@ -222,7 +225,9 @@ class EntryBuilder:
     def _shared(self, part: int, info: os.stat_result, names: int) -> tuple[int, int, int]:
         if self.links is None:
             self.links = {}
-        before, kept, blocks = self.links.get(info.st_ino), bool(part & Part.REBUILDS), info.st_blocks * 512
+        before, kept, blocks = self.links.get(info.st_ino), not part & Part.OUTPUT, info.st_blocks * 512
+        if before is not None and kept and not before.kept:
+            self.kept_by_name += blocks
         here, kept = (before.here + 1, before.kept or kept) if before is not None else (1, kept)
         self.links[info.st_ino] = Link(info.st_ino, blocks, names, here, kept)
         return part, info.st_size, blocks if before is None else 0
@@ -284,19 +289,22 @@ class EntryBuilder:
         for name, size in (self.published or {}).items():
             if name in there and there[name] != size and self.artifact_state is Artifact.VALID:
                 self.artifact_state = Artifact.BROKEN
-                self.problem(f"{name}: {there[name] or 0} bytes, {size} were published", of_artifact=True)
+                self.problem(f"{name}: {counted(there[name] or 0, 'byte')}, {size:,} were published", of_artifact=True)
 
     def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
         """The finished entry. The holders of locks are judged later, once for all locks."""
         if self.published is not None and parts & Part.INDUCTOR:
             self._compare_published()
         written = self.artifact_state is Artifact.VALID
+        allocated, apparent, kept = sums
         return Entry(
             self.shared.facts.compiler,
             self.module,
             self.shared.facts.state_of(self.artifact_state, parts, self.failure is not None),
             parts,
-            *sums,
+            allocated,
+            apparent,
+            kept + self.kept_by_name,
             self.artifact_bytes,
             self.graph_bytes,
             self.artifact_state,

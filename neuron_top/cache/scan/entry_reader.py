@@ -18,7 +18,7 @@ from neuron_top.cache.scan.entry_builder import CompilerFolder, EntryBuilder
 from neuron_top.cache.scan.fast_scan import FORMAT, REGULAR, FolderFacts, read_plain
 
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-_REBUILDS, _OTHER, _ARTIFACT = Part.REBUILDS, Part.OTHER, Part.ARTIFACT
+_OUTPUT, _OTHER, _ARTIFACT = Part.OUTPUT, Part.OTHER, Part.ARTIFACT
 _FLAGS = Part.FLAGS_JSON | Part.FLAGS_TXT
 _GRAPH, _DONE = Part.GRAPH, Part.DONE
 _READ_BY_BUILDER = Part.KERNELS | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
@@ -81,7 +81,7 @@ class EntryReader:
                 part, size, blocks = builder.add_special_file(name, part, info)
             allocated += blocks
             apparent += size
-            if part & _REBUILDS:
+            if not part & _OUTPUT:
                 kept += blocks
             if info.st_mtime > changed_at:
                 changed_at = info.st_mtime

@@ -19,7 +19,7 @@ FLAGS_LIMIT = 1 << 20
 """Most bytes that are read of a flags file."""
 FORMAT, REGULAR = 0o170000, 0o100000
 _QUIET_FILE = FILE_FLAGS | getattr(os, "O_NOATIME", 0)
-_GRAPH, _DONE, _NEFF, _REBUILDS = Part.GRAPH, Part.DONE, Part.NEFF, Part.REBUILDS
+_GRAPH, _DONE, _NEFF, _OUTPUT = Part.GRAPH, Part.DONE, Part.NEFF, Part.OUTPUT
 _SIZED = Part.GRAPH | Part.DONE | Part.WRAPPED
 _FLAGS = Part.FLAGS_JSON | Part.FLAGS_TXT
 _READ = Part.NEFF | _FLAGS
@@ -91,7 +91,7 @@ def read_plain(facts: FolderFacts, module: str, folder: int) -> Entry | None:  #
             flags_ok = module[-8:] == expected
         allocated += blocks
         apparent += size
-        if part & _REBUILDS:
+        if not part & _OUTPUT:
             kept += blocks
         if changed > changed_at:
             changed_at = changed

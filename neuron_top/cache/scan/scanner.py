@@ -108,6 +108,7 @@ class _Scan:
         self.folders, self.others = list(before.folders), list(before.others)
         for compiler in {path.rpartition("/")[0] for path in paths}:
             names = [path.rpartition("/")[2] for path in paths if path.rpartition("/")[0] == compiler]
+            names = [name for name in names if is_module_name(name)]  # what else was named is counted already
             with self._opened(compiler) as descriptor:
                 if descriptor is not None:
                     self._entries(compiler, descriptor, names, again=True)

@@ -68,7 +68,11 @@ def deep(root: str, entry: Entry) -> Iterator[EntryFinding]:
         yield from _of_local(entry, contents)
     neff = contents.neff(payload=True)
     if neff is not None and neff.problem is not None:
-        yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=neff.problem)
+        if neff.is_unreadable:  # jobs may well use it: it must not be moved aside because we cannot read it
+            what, level = f"its NEFF cannot be read: {neff.problem}", FindingLevel.WARNING
+        else:
+            what, level = neff.problem, FindingLevel.BROKEN
+        yield EntryFinding(entry=entry, level=level, what=what)
     if neff is not None and neff.payload is not None:
         if neff.payload.digest_ok is False:
             yield EntryFinding(

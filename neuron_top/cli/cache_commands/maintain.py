@@ -24,7 +24,7 @@ from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.escapes import visible
 from neuron_top.services.cache_policy import Maintenance, PolicyService
 from neuron_top.units import bytes_text, counted
-from neuron_top.views.plan import outcome_lines, plan_lines, with_texts
+from neuron_top.views.plan import outcome_lines, outcome_with_texts, plan_lines, with_texts
 from neuron_top.views.plan_sentences import goal_missed_text, refusal_text
 
 
@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
                 "expired": [history.begun.plan for history in done.expired],
                 "purged_bytes": done.purge.freed,
                 "plans": list(map(with_texts, done.plans)),
-                "outcomes": done.outcomes,
+                "outcomes": list(map(outcome_with_texts, done.outcomes)),
             }
         )
     else:

@@ -20,7 +20,15 @@ from neuron_top.services.caches import CacheService, Outcome, Plan, Verb
 from neuron_top.services.confirmation import ForcedUnlockPrompt, confirmation_of
 from neuron_top.services.saved_plans import SCHEMA, write_plans
 from neuron_top.units import bytes_text, counted
-from neuron_top.views.plan import many_text, outcome_lines, outcome_with_texts, plan_lines, warning_text, with_texts
+from neuron_top.views.plan import (
+    bytes_of,
+    many_text,
+    outcome_lines,
+    outcome_with_texts,
+    plan_lines,
+    warning_text,
+    with_texts,
+)
 from neuron_top.views.plan_sentences import refusal_text
 
 REFUSED = RefusedForSafety.exit_code
@@ -102,8 +110,8 @@ def _confirmed(wanted: Sequence[Plan], *, asked: bool) -> list[Plan]:
     if confirmation_of(*wanted).per_step:
         return [_confirmed_one_by_one(plan) for plan in wanted]
     if asked:
-        steps, frees = sum(len(plan.steps) for plan in wanted), sum(plan.frees for plan in wanted)
-        confirm(f"{many_text(steps, 'step')}, {bytes_text(frees)}.", confirmation_of(*wanted).word)
+        steps = [step for plan in wanted for step in plan.steps]
+        confirm(f"{many_text(len(steps), 'step')}, {bytes_text(bytes_of(steps))}.", confirmation_of(*wanted).word)
     return list(wanted)
 
 
