@@ -1,6 +1,10 @@
 """A worker's account of its memory: right numbers, and tensors touched in the job's own threads only."""
 
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +47,26 @@ def test_what_a_forward_graph_keeps_lasts_until_its_backward() -> None:
     account.backward_ran()
     assert account.kinds(now=0.0)["activations"] == 0
     assert account.kinds(now=0.0)["parameters"] == MIB
+
+
+def test_dynamo_does_not_trace_us_where_the_script_compiles_its_optimizer(tmp_path: Path) -> None:
+    script = """
+import torch
+from neuron_top.compile.torch import worker_memory
+worker_memory.start()
+weight = torch.nn.Parameter(torch.zeros(8))
+optimizer = torch.optim.SGD([weight])
+weight.grad = torch.ones(8)
+torch.compile(lambda: optimizer.step(), backend="eager")()
+print(worker_memory._account.kinds(0.0)["parameters"], float(weight.sum()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "NEURONTOP_EVENTS_DIR": str(tmp_path)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split()[0] == "32"
+    assert float(done.stdout.split()[1]) < 0
+    assert "monotonic" not in done.stderr
 
 
 def test_the_reporting_thread_meets_no_tensor() -> None:

@@ -297,7 +297,9 @@ def start() -> None:
     """Begin to report, once per process, if a recording listens."""
     if not _listened() or not _started.acquire(blocking=False):
         return
-    register_optimizer_step_post_hook(_account.step_taken)
+    # Not traced where the script compiles its optimizer: Dynamo would warn of it and compile parts of it.
+    hook = torch.compiler.disable(_account.step_taken)  # type: ignore[no-untyped-call]
+    register_optimizer_step_post_hook(hook)
     thread = threading.Thread(target=_report, name="neurontop-memory", daemon=True)
     try:
         thread.start()
