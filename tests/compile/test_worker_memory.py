@@ -1,5 +1,6 @@
 """A worker's account of its memory: right numbers, and tensors touched in the job's own threads only."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -47,6 +48,35 @@ def test_what_a_forward_graph_keeps_lasts_until_its_backward() -> None:
     account.backward_ran()
     assert account.kinds(now=0.0)["activations"] == 0
     assert account.kinds(now=0.0)["parameters"] == MIB
+
+
+def test_an_optimizer_that_is_gone_counts_until_the_step_of_another() -> None:
+    account, kept = Account(), []
+    for _fold in range(3):
+        kept.append(torch.nn.Parameter(torch.zeros(MIB // 4)))  # so that no two have one place
+        optimizer = torch.optim.SGD(kept[-1:])
+        account.step_taken(optimizer)
+        del optimizer
+        gc.collect()
+        assert account.kinds(now=0.0)["parameters"] == MIB
+
+
+def test_forward_passes_without_backward_ones_never_add_up_to_more_than_the_process_has() -> None:
+    account = Account()
+    account.sizes(given=[torch.zeros(8)], kept=[])
+    for _batch in range(1000):
+        account.forward_ran({"cpu": 1 << 40})
+    kinds = account.kinds(now=0.0)
+    assert "activations" not in kinds
+    assert kinds["rest"] > 0
+
+
+def test_a_backward_pass_more_than_forward_passes_does_no_harm() -> None:
+    account = Account()
+    account.backward_ran()
+    account.forward_ran({"cpu": MIB})
+    account.backward_ran()
+    assert account.kinds(now=0.0).get("activations", 0) == 0
 
 
 def test_dynamo_does_not_trace_us_where_the_script_compiles_its_optimizer(tmp_path: Path) -> None:
