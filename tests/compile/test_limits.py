@@ -16,6 +16,11 @@ import pytest
 
 from neuron_top.compile.compiler import CompileTask
 from neuron_top.compile.compilers import inductor
+from neuron_top.compile.parallel.collect import Counts
+from neuron_top.compile.parallel.compile_queue import CollectedGraph
+from neuron_top.compile.parallel.local import CompilePids, LocalExecutor
+from neuron_top.compile.parallel.log_lines import ParallelLog
+from neuron_top.compile.parallel.run import ParallelCompile
 from neuron_top.compile.server import client as client_module
 from neuron_top.compile.server import server
 from neuron_top.compile.server.client import CompileClient
@@ -48,6 +53,18 @@ def test_without_a_thread_beside_the_job_it_waits_for_the_compile(
     beside.start()
     assert not beside.is_under_way
     assert beside.finish().entry.artifact.read_bytes() == b"the graphthe graph"
+
+
+def test_a_parallel_compile_without_threads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrapper = fakes.wrapper(tmp_path)
+    wrapper.extract(fakes.GRAPH)
+    path = wrapper.entry(fakes.GRAPH.key).graph
+    log = ParallelLog()
+    executor = LocalExecutor({path.name: wrapper}, log=log, pids=CompilePids())
+    job = ParallelCompile(executor, workers=1, retries=0, log=log, show=lambda _: None)
+    monkeypatch.setattr(threading.Thread, "start", no_more_threads)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        job.run([CollectedGraph(path=path, module=path.parent.name)], Counts(), observed_peak=None)
 
 
 def no_more(*_: object) -> NoReturn:
