@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from neuron_top.compile.child_output import ChildOutput
 from neuron_top.compile.compiler import CompileTask
 from neuron_top.compile.compilers import inductor
 from neuron_top.compile.parallel.collect import Counts
@@ -87,6 +88,26 @@ def test_a_server_without_processes_or_files_says_so_and_goes_on(lacking: str, m
     problem = failure(answer["status"], answer["log"], "MODULE_1+2", [], "the compile process")
     assert type(problem) is CompilerKilled, "the graph can do nothing about it"
     assert "ulimit -u" in str(problem)
+
+
+@pytest.mark.parametrize(("answer", "left"), [("rm scrap; exit", False), ("", True)])
+def test_tools_of_an_ended_compile_have_time_to_remove_their_files(answer: str, left: bool, tmp_path: Path) -> None:
+    """As the C++ compiler does when it is asked to end; one that does not listen is killed."""
+    script = f"trap '{answer}' TERM; touch scrap; while :; do sleep 0.01; done"
+    tool = subprocess.Popen(["sh", "-c", script], cwd=tmp_path, process_group=0)
+    joined, others = (tmp_path / "neurontop" / f"joined-{pid}-x" for pid in (tool.pid, tool.pid + 1))
+    for folder in (joined, others):
+        folder.mkdir(parents=True)
+    while not (tmp_path / "scrap").exists():
+        assert tool.poll() is None
+    request = {"environ": {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}, "scratch": ""}
+    fork = server._Compile(request, tool.pid, ChildOutput(), ChildOutput())
+    reaper = threading.Thread(target=tool.wait)
+    reaper.start()
+    fork.clean_up()
+    reaper.join()
+    assert (tool.returncode == -signal.SIGKILL, (tmp_path / "scrap").exists()) == (left, left)
+    assert (joined.exists(), others.exists()) == (False, True)
 
 
 def test_the_line_that_tells_is_quoted_not_the_last() -> None:
