@@ -13,6 +13,7 @@ import contextlib
 import errno
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -67,6 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; `argv` defaults to the process's own. Returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        _keep_exit_statuses()
         fill_closed_streams()
         if sys.stdout is None:
             raise UsageError("standard output is closed; redirect it to /dev/null to get only the exit status")
@@ -91,6 +93,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print_error(f"{problem}: raise the limit of processes (ulimit -u), or end some of this user's")
         return LimitReached.exit_code
     return status
+
+
+def _keep_exit_statuses() -> None:
+    """Take back that SIGCHLD is ignored, which a program inherits: the kernel then keeps no exit status of a child, and
+    Python gives 0 for each."""
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _print_error(text: str) -> None:

@@ -9,12 +9,14 @@ import os
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 
 from neuron_top.compile.child_output import ChildOutput
 
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS = 2.0
+_FORK_GRACE_SECONDS, _LOOK_SECONDS = 1.0, 0.01
 _POLL_MILLISECONDS = 200
 
 
@@ -56,6 +58,33 @@ def _ended(process: subprocess.Popen[bytes], options: int) -> tuple[int, int | N
         return None
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, usage.ru_maxrss * 1024
+
+
+def end_fork(pid: int) -> None:
+    """End a fork that leads its own session, with the tools it started, and reap it.
+
+    The C++ compiler gets a second to delete its temporary files.
+    """
+    deadline, is_reaped = time.monotonic() + _FORK_GRACE_SECONDS, False
+    if not signal_group(pid, signal.SIGTERM):  # it has no session of its own yet, and so no tools
+        os.kill(pid, signal.SIGKILL)
+    try:
+        while (not is_reaped or signal_group(pid, 0)) and time.monotonic() < deadline:
+            time.sleep(_LOOK_SECONDS)
+            is_reaped = is_reaped or bool(os.waitpid(pid, os.WNOHANG)[0])
+    finally:
+        signal_group(pid, signal.SIGKILL)
+        if not is_reaped:
+            os.waitpid(pid, 0)
+
+
+def signal_group(leader: int, number: int) -> bool:
+    """Send a signal to a process group; False if there is no such group."""
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:

@@ -116,9 +116,12 @@ class WorkerSampler:
             yield self._seen(member)
 
     def _ancestors(self, member: _Member) -> Iterator[_Member]:
+        """The members above one. The id of a parent that ended may have gone to a descendant: each is met once."""
+        met = {member.stat.pid}
         parent = self._members.get(member.stat.parent)
-        while parent is not None and parent is not member:
+        while parent is not None and parent.stat.pid not in met:
             yield parent
+            met.add(parent.stat.pid)
             parent = self._members.get(parent.stat.parent)
 
     def _choose_lone_worker(self, stats: dict[int, Stat]) -> Iterator[AnyEvent]:

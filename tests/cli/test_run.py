@@ -66,6 +66,19 @@ def test_output_and_exit_status_are_the_commands_own(here: Here) -> None:
     assert b"\ne" in b"\n" + done.stderr  # on a slow machine a progress line comes before it
 
 
+def test_the_exit_status_is_the_commands_own_where_ends_of_children_are_ignored(here: Here) -> None:
+    ignoring = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", ignoring, *PROGRAM, *python("raise SystemExit(3)")],
+        env=here.environ, stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 3
+    with here.store() as store:
+        assert [run.exit_code for run in store.runs()] == [3]
+
+
 def test_standard_input_reaches_the_command(here: Here) -> None:
     assert here(*python("print(input()[::-1])"), stdin=b"abc\n").stdout == b"cba\n"
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from neuron_top.compile import compiles_at_once
 from neuron_top.compile.server import server
+from neuron_top.compile.server.client import _WORK_FOLDER
 
 CORES = 8
 
 
-def test_compiles_share_the_cores_from_their_begin_to_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiles_share_the_cores_from_their_begin_to_their_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     forks: list[int] = []
 
     def fork() -> int:
@@ -27,7 +31,7 @@ def test_compiles_share_the_cores_from_their_begin_to_their_end(monkeypatch: pyt
     one, shares = server.Server(os.getppid(), 0, 1), list[int]()
     monkeypatch.setattr(one, "_send", lambda message: None)
     monkeypatch.setattr(server.os, "fork", fork)
-    begin: dict[str, Any] = {"graph": "g", "outputs": {}}
+    begin: dict[str, Any] = {"graph": "g", "outputs": {}, "environ": {_WORK_FOLDER: str(tmp_path)}, "scratch": ""}
     for number in (1, 2, 3):
         one._begin({"id": number, **begin})
         shares.append(compiles_at_once.share_of(CORES))

@@ -107,10 +107,13 @@ def test_a_server_that_is_not_ready_yet_ends_as_soon_as_its_job(
 
 
 def test_a_preparation_that_is_left_early_ends_what_it_runs(tmp_path: Path) -> None:
-    running = tmp_path / "running"
+    running, scrap = tmp_path / "running", tmp_path / "scrap"
 
     def slow() -> None:
-        with subprocess.Popen(["sleep", "60"]) as compiler:
+        script = f"trap 'rm {scrap}; exit' TERM; touch {scrap}; while :; do sleep 0.01; done"
+        with subprocess.Popen(["sh", "-c", script]) as compiler:
+            while not scrap.exists():
+                time.sleep(0.01)
             running.write_text(str(compiler.pid))
 
     def left_early() -> None:
@@ -125,6 +128,7 @@ def test_a_preparation_that_is_left_early_ends_what_it_runs(tmp_path: Path) -> N
     assert time.monotonic() - start < 50
     with contextlib.suppress(psutil.NoSuchProcess):  # reaped by whoever adopts it
         psutil.Process(int(running.read_text())).wait(10)
+    assert not scrap.exists(), "the compiler had time to remove it"
 
 
 def test_a_server_started_with_other_settings_compiles_nothing() -> None:

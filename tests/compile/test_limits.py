@@ -14,8 +14,14 @@ from typing import Any, NoReturn
 
 import pytest
 
+from neuron_top.compile.child_output import ChildOutput
 from neuron_top.compile.compiler import CompileTask
 from neuron_top.compile.compilers import inductor
+from neuron_top.compile.parallel.collect import Counts
+from neuron_top.compile.parallel.compile_queue import CollectedGraph
+from neuron_top.compile.parallel.local import CompilePids, LocalExecutor
+from neuron_top.compile.parallel.log_lines import ParallelLog
+from neuron_top.compile.parallel.run import ParallelCompile
 from neuron_top.compile.server import client as client_module
 from neuron_top.compile.server import server
 from neuron_top.compile.server.client import CompileClient
@@ -50,6 +56,18 @@ def test_without_a_thread_beside_the_job_it_waits_for_the_compile(
     assert beside.finish().entry.artifact.read_bytes() == b"the graphthe graph"
 
 
+def test_a_parallel_compile_without_threads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrapper = fakes.wrapper(tmp_path)
+    wrapper.extract(fakes.GRAPH)
+    path = wrapper.entry(fakes.GRAPH.key).graph
+    log = ParallelLog()
+    executor = LocalExecutor({path.name: wrapper}, log=log, pids=CompilePids())
+    job = ParallelCompile(executor, workers=1, retries=0, log=log, show=lambda _: None)
+    monkeypatch.setattr(threading.Thread, "start", no_more_threads)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        job.run([CollectedGraph(path=path, module=path.parent.name)], Counts(), observed_peak=None)
+
+
 def no_more(*_: object) -> NoReturn:
     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
@@ -70,6 +88,26 @@ def test_a_server_without_processes_or_files_says_so_and_goes_on(lacking: str, m
     problem = failure(answer["status"], answer["log"], "MODULE_1+2", [], "the compile process")
     assert type(problem) is CompilerKilled, "the graph can do nothing about it"
     assert "ulimit -u" in str(problem)
+
+
+@pytest.mark.parametrize(("answer", "left"), [("rm scrap; exit", False), ("", True)])
+def test_tools_of_an_ended_compile_have_time_to_remove_their_files(answer: str, left: bool, tmp_path: Path) -> None:
+    """As the C++ compiler does when it is asked to end; one that does not listen is killed."""
+    script = f"trap '{answer}' TERM; touch scrap; while :; do sleep 0.01; done"
+    tool = subprocess.Popen(["sh", "-c", script], cwd=tmp_path, process_group=0)
+    joined, others = (tmp_path / "neurontop" / f"joined-{pid}-x" for pid in (tool.pid, tool.pid + 1))
+    for folder in (joined, others):
+        folder.mkdir(parents=True)
+    while not (tmp_path / "scrap").exists():
+        assert tool.poll() is None
+    request = {"environ": {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}, "scratch": ""}
+    fork = server._Compile(request, tool.pid, ChildOutput(), ChildOutput())
+    reaper = threading.Thread(target=tool.wait)
+    reaper.start()
+    fork.clean_up()
+    reaper.join()
+    assert (tool.returncode == -signal.SIGKILL, (tmp_path / "scrap").exists()) == (left, left)
+    assert (joined.exists(), others.exists()) == (False, True)
 
 
 def test_the_line_that_tells_is_quoted_not_the_last() -> None:

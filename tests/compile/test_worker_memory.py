@@ -1,6 +1,11 @@
 """A worker's account of its memory: right numbers, and tensors touched in the job's own threads only."""
 
+import gc
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +48,55 @@ def test_what_a_forward_graph_keeps_lasts_until_its_backward() -> None:
     account.backward_ran()
     assert account.kinds(now=0.0)["activations"] == 0
     assert account.kinds(now=0.0)["parameters"] == MIB
+
+
+def test_an_optimizer_that_is_gone_counts_until_the_step_of_another() -> None:
+    account, kept = Account(), []
+    for _fold in range(3):
+        kept.append(torch.nn.Parameter(torch.zeros(MIB // 4)))  # so that no two have one place
+        optimizer = torch.optim.SGD(kept[-1:])
+        account.step_taken(optimizer)
+        del optimizer
+        gc.collect()
+        assert account.kinds(now=0.0)["parameters"] == MIB
+
+
+def test_forward_passes_without_backward_ones_never_add_up_to_more_than_the_process_has() -> None:
+    account = Account()
+    account.sizes(given=[torch.zeros(8)], kept=[])
+    for _batch in range(1000):
+        account.forward_ran({"cpu": 1 << 40})
+    kinds = account.kinds(now=0.0)
+    assert "activations" not in kinds
+    assert kinds["rest"] > 0
+
+
+def test_a_backward_pass_more_than_forward_passes_does_no_harm() -> None:
+    account = Account()
+    account.backward_ran()
+    account.forward_ran({"cpu": MIB})
+    account.backward_ran()
+    assert account.kinds(now=0.0).get("activations", 0) == 0
+
+
+def test_dynamo_does_not_trace_us_where_the_script_compiles_its_optimizer(tmp_path: Path) -> None:
+    script = """
+import torch
+from neuron_top.compile.torch import worker_memory
+worker_memory.start()
+weight = torch.nn.Parameter(torch.zeros(8))
+optimizer = torch.optim.SGD([weight])
+weight.grad = torch.ones(8)
+torch.compile(lambda: optimizer.step(), backend="eager")()
+print(worker_memory._account.kinds(0.0)["parameters"], float(weight.sum()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "NEURONTOP_EVENTS_DIR": str(tmp_path)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split()[0] == "32"
+    assert float(done.stdout.split()[1]) < 0
+    assert "monotonic" not in done.stderr
 
 
 def test_the_reporting_thread_meets_no_tensor() -> None:

@@ -269,6 +269,29 @@ def test_a_failure_from_before_the_clock_was_set_back_is_retried_when_asked(own_
     assert not wrapper(own_caches, retry_failed=True).get_or_compile(GRAPH).hit
 
 
+def test_a_compile_that_is_interrupted_before_it_begins_does_not_begin(own_caches: Path) -> None:
+    class Held(Copying):
+        held, ended = threading.Event(), threading.Event()
+
+        def hold(self, lock: Path, token: str) -> None:
+            self.held.set()
+            assert self.ended.wait(600)
+
+        def close(self) -> None:
+            self.ended.set()
+
+    compiler = Held()
+    ours = wrapper(own_caches, compiler)
+    with ThreadPoolExecutor() as pool:
+        compiled = pool.submit(ours.get_or_compile, GRAPH)
+        assert compiler.held.wait(600)
+        ours.interrupt()
+        with pytest.raises(KeyboardInterrupt):
+            compiled.result()
+    assert compiler.compiled == 0
+    assert not [*own_caches.rglob("*.lock"), *own_caches.rglob("*.tmp")]
+
+
 def test_an_interrupted_compile_is_no_failure_and_leaves_no_lock(own_caches: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         wrapper(own_caches, Copying(error=KeyboardInterrupt())).get_or_compile(GRAPH)  # type: ignore[arg-type]

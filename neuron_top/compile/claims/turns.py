@@ -15,6 +15,7 @@ from pathlib import Path
 
 from neuron_top.compile.claims.claim import Claims, ClaimsUnreachable
 from neuron_top.compile.claims.node_gate import NodeGate
+from neuron_top.compile.claims.unanswered import Unanswered
 from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS, WrapperLog
 from neuron_top.errors import CompileError
 from neuron_top.events.levels import LogLevel
@@ -67,6 +68,7 @@ class Turns:
         self._claims, self._log, self._lease, self._longest_wait = claims, log, lease, longest_wait
         self._node, self._key_of = node or node_name().value, key_of
         self._clock, self._sleep = clock, sleep
+        self._unanswered = Unanswered(clock)
 
     @contextlib.contextmanager
     def turn(
@@ -84,7 +86,7 @@ class Turns:
             yield Turn(mine=True)
             return
         key = self._key_of(entry)
-        asking = _Asking(self._claims, key, self._log, self._lease, self._longest_wait, self._clock)
+        asking = _Asking(self._claims, key, self._log, self._lease, self._longest_wait, self._clock, self._unanswered)
         pause = _FIRST_PAUSE
         try:
             with NodeGate(self._node, key) as gate:
@@ -119,8 +121,9 @@ class _Asking:
         lease: float,
         longest_wait: float,
         clock: Callable[[], float],
+        unanswered: Unanswered,
     ) -> None:
-        self._claims, self._key, self._log = claims, key, log
+        self._claims, self._key, self._log, self._unanswered = claims, key, log, unanswered
         self._module = key.rpartition("/")[2]
         self._lease, self._longest_wait, self._clock = lease, longest_wait, clock
         self._began, self._said = clock(), float("-inf")
@@ -138,9 +141,13 @@ class _Asking:
         if not first:
             self._say("another process of this node asks for it")
             return None
+        if self._unanswered.is_spared():
+            return Turn(mine=True, waited=waited)
+        asked = self._unanswered.now()
         try:
             found = self._claims.claim(self._key, self._lease)
         except ClaimsUnreachable as problem:
+            self._unanswered.failed(asked)
             self._log.remark_once(f"{problem}; lock files alone protect graphs, as far as nodes see them")
             return Turn(mine=True, waited=waited)
         if not found.mine:

@@ -17,6 +17,7 @@ from neuron_top.cache.location import is_bucket
 from neuron_top.cache.model.states import Lookup
 from neuron_top.compile import side_channel
 from neuron_top.compile.claims.node_gate import NodeGate, NodeNote
+from neuron_top.compile.claims.unanswered import Unanswered
 from neuron_top.compile.fetch.arriving import Arriving
 from neuron_top.compile.fetch.source import ArtifactSource, BucketSource, FolderSource
 from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS, WrapperLog
@@ -51,9 +52,12 @@ class Fetcher:
         *,
         node: str = "",
         sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`clock`: by which a source that does not answer is spared."""
         self.source, self._log, self._emit = source, log, emit
         self._node, self._sleep = node or node_name().value, sleep
+        self._unanswered = Unanswered(clock)
 
     def fetch(
         self, entry: WritableEntry, graph: str, interrupted: Callable[[], bool], *, anew: bool = False
@@ -89,11 +93,15 @@ class Fetcher:
 
     def _fetched(self, entry: WritableEntry, graph: str, interrupted: Callable[[], bool]) -> bool:
         """Fetch the entry; False where there is no use in asking again soon."""
+        if self._unanswered.is_spared():
+            return False
+        asked = self._unanswered.now()
         try:
             files = self.source.files(f"{entry.path.parent.name}/{entry.module}")
             if not files:
                 return False
         except (NeuronTopError, OSError) as problem:
+            self._unanswered.failed(asked)
             self._log.remark_once(f"nothing is fetched from {self.source.place}: {problem}")
             return False
         lock = EntryLock(entry)

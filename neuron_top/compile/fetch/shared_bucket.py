@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -39,13 +40,21 @@ class SharedBucket:
         return {each.key.rpartition("/")[2] for each in s3.objects_of(self.bucket, entry)}
 
     def fetch(self, entry: str, names: Iterable[str], folder: Path) -> None:
-        """Write those of these files that the entry has into `folder`. Raises NothingToShow, OSError."""
+        """Write those of these files that the entry has into `folder`, the graph last. Raises NothingToShow, OSError.
+
+        A file gets its name when it is whole: a graph that is here is not fetched again.
+        """
         wanted = set(names)
-        for each in s3.objects_of(self.bucket, entry):
-            name = each.key.rpartition("/")[2]
-            if name in wanted:
-                with open(folder / name, "wb", opener=_opener) as file:
-                    file.writelines(object_chunks(self.bucket, each))
+        files = {each.key.rpartition("/")[2]: each for each in s3.objects_of(self.bucket, entry)}
+        for name in sorted(files.keys() & wanted, key=lambda name: name in filenames.GRAPH_NAMES):
+            part = folder / f"{name}.{uuid.uuid4().hex}{filenames.TEMPORARY_SUFFIX}"
+            try:
+                with open(part, "xb", opener=_opener) as file:
+                    file.writelines(object_chunks(self.bucket, files[name]))
+                part.rename(folder / name)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
 
     def store(self, entry: str, names: Iterable[str], folder: Path) -> None:
         """Store those of these files that `folder` has, in this order. Raises NothingToShow, OSError."""

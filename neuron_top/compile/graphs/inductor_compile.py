@@ -34,7 +34,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
-from neuron_top.compile.child_processes import die_with_parent
+from neuron_top.compile.child_processes import die_with_parent, end_fork
 from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.graphs import (
     broken_kernels,
@@ -157,6 +157,7 @@ def _beside(work: Callable[[], object]) -> Iterator[None]:
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(BaseException):
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             arrange()
             os.setsid()
             work()
@@ -164,12 +165,13 @@ def _beside(work: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for end in (os.killpg, os.kill):  # the second for a fork that has no process group of its own yet
-            with contextlib.suppress(ProcessLookupError):
-                end(pid, signal.SIGKILL)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])  # the server's timer would interrupt it
+        try:
+            end_fork(pid)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         raise
-    finally:
-        os.waitpid(pid, 0)
+    os.waitpid(pid, 0)
 
 
 def _prepare_headers() -> None:

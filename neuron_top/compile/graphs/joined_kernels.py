@@ -28,11 +28,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neuron_top.compile import compiles_at_once
+from neuron_top.folders import FOLDER_FLAGS, remove_folders
 from neuron_top.late_pattern import late_pattern
 
 _LEAST_TOGETHER = 6
 """Kernels in one run of the compiler, if there are that many: with fewer, their common part (0.47 s with precompiled
 headers) takes longer than the kernels do (0.1 s each)."""
+_PLACE = "neurontop"
+"""Folder in Inductor's folder for the runs of the compiler; on its file system, so that libraries can be linked."""
 _INCLUDE = late_pattern(r"^[ \t]*#[ \t]*include[ \t].*\n?", re.MULTILINE)
 _BINDINGS = "// Python bindings to call kernel():\n"
 _ENTRY = late_pattern(r'extern "C"\s+void\s+kernel\(')
@@ -237,11 +240,24 @@ def compile_kernels(kernels: Sequence[Kernel]) -> None:
         kernel.compile_alone()
 
 
+def remove_left(inductor: Path, pid: int) -> None:
+    """Remove what a process left in Inductor's folder that was ended while it compiled kernels together."""
+    place = Path(inductor, _PLACE)
+    with contextlib.suppress(OSError):
+        above = os.open(place, FOLDER_FLAGS)
+        try:
+            remove_folders(above, [folder.name for folder in place.glob(f"joined-{pid}-*")])
+        finally:
+            os.close(above)
+
+
 def _compile_together(kernels: Sequence[Kernel]) -> None:
     from torch._inductor import cpp_builder
 
     parts = [(f"{kernel.key}.kernel", kernel.source) for kernel in kernels if kernel.source is not None]
-    with tempfile.TemporaryDirectory(prefix="joined-", dir=kernels[0].library.parent) as folder:
+    place = kernels[0].library.parent.parent / _PLACE
+    place.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f"joined-{os.getpid()}-", dir=place) as folder:
         source, library = Path(folder, "kernels.cpp"), Path(folder, "kernels.so")
         source.write_text(joined(parts), encoding="utf-8")
         cpp_builder.run_compile_cmd(kernels[0].command(str(source), str(library)), cwd=folder)

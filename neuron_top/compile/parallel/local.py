@@ -88,8 +88,8 @@ class LocalExecutor:
         """See Executor: the task starts at once."""
         future: Future[CompileResult] = Future()
         thread = threading.Thread(target=self._work, args=(task, future), name=task.graph.module, daemon=True)
+        thread.start()  # may fail: one that never ran could not be waited for
         self._threads = [other for other in self._threads if other.is_alive()] + [thread]
-        thread.start()
         return future
 
     def flush(self) -> None:

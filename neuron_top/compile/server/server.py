@@ -34,7 +34,7 @@ from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import graph_header
 from neuron_top.compile import compiles_at_once
 from neuron_top.compile.child_output import ChildOutput, text_of
-from neuron_top.compile.child_processes import die_with_parent
+from neuron_top.compile.child_processes import die_with_parent, signal_group
 from neuron_top.compile.wrapper.compile_end import full_place
 from neuron_top.compile.wrapper.persistent_cache import discard
 from neuron_top.compile.wrapper.scratch import forget_probes, remove_dead, usual_places, work_in
@@ -49,6 +49,8 @@ NOT_THE_GRAPHS_FAULT = 72
 NO_FORK = "Cannot fork"
 """Start of the log of a compile that could not even begin; the reason follows."""
 _PARENT_POLL_SECONDS, _WARM_UP_POLL_SECONDS = 1.0, 0.2
+_GRACE_SECONDS, _LOOK_SECONDS = 1.0, 0.01
+"""How long the C++ compiler may take to delete its temporary files after a request to end, and between two looks."""
 _LAST_WORDS_SECONDS = 2.0
 _LARGEST_RESULT = 1 << 20
 
@@ -59,11 +61,35 @@ class _Compile:
     def __init__(self, request: dict[str, Any], pid: int, log: ChildOutput, result: ChildOutput) -> None:
         self.request, self.pid, self.log, self.result = request, pid, log, result
         self.started = time.monotonic()
+        self._deadline: float | None = None
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was asked to end."""
+        return self._deadline is not None
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether it was asked to end and has had its time."""
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def stop(self) -> None:
+        """Ask the fork and the tools it started to end: the C++ compiler then deletes its temporary files."""
+        if self._deadline is None:
+            self._deadline = time.monotonic() + _GRACE_SECONDS
+        signal_group(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
         """End the fork and the tools it started."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+        signal_group(self.pid, signal.SIGKILL)
+
+    def clean_up(self) -> None:
+        """End the tools of a fork that was ended from outside or has failed, and remove what it left."""
+        self.stop()
+        while signal_group(self.pid, 0) and not self.is_overdue:
+            time.sleep(_LOOK_SECONDS)
+        self.kill()
+        _remove_joined(self.request, self.pid)
 
     def reply(self, status: int, peak_rss_bytes: int) -> dict[str, Any]:
         """The reply to the request, from the fork's exit status and what it wrote into its pipes."""
@@ -111,7 +137,8 @@ class Server:
             if not output.ended
         ]
         waited_for = [self._requests, self._woken, *(output.fileno() for output in outputs)]
-        readable, _, _ = select.select(waited_for, [], [], _PARENT_POLL_SECONDS)
+        is_stopping = any(compile_.is_stopping for compile_ in self._running.values())
+        readable, _, _ = select.select(waited_for, [], [], _LOOK_SECONDS if is_stopping else _PARENT_POLL_SECONDS)
         for output in outputs:
             if output.fileno() in readable:
                 output.take()
@@ -132,7 +159,7 @@ class Server:
         if request.get("cancel"):
             for compile_ in self._running.values():
                 if compile_.request["id"] == request["id"]:
-                    compile_.kill()
+                    compile_.stop()
         elif "graph" in request:
             self._begin(request)
 
@@ -163,8 +190,10 @@ class Server:
     def _reap(self) -> None:
         for pid, compile_ in list(self._running.items()):
             done, status, usage = os.wait4(pid, os.WNOHANG)
-            if done:
-                compile_.kill()  # tools that outlived the fork
+            if not done and compile_.is_overdue:
+                compile_.kill()
+            elif done:
+                compile_.clean_up() if status else compile_.kill()  # tools that outlived the fork
                 self._written += self._running.pop(pid).written()
                 compiles_at_once.tell(len(self._running))
                 self._send(compile_.reply(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024))
@@ -178,10 +207,15 @@ class Server:
     def end(self) -> None:
         """End all compiles; remove what they wrote and the locks that the job may have held."""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for compile_ in self._running.values():
+            compile_.stop()
         for pid, compile_ in self._running.items():
-            compile_.kill()
             with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, 0)
+                while not os.waitpid(pid, os.WNOHANG)[0]:
+                    if compile_.is_overdue:
+                        compile_.kill()
+                    time.sleep(_LOOK_SECONDS)
+            compile_.clean_up()
             discard(compile_.written())
         if self._read_last_words():
             discard(self._written)
@@ -205,6 +239,20 @@ class Server:
             if request.get("lock"):
                 self._locks[request["lock"]] = request["token"]
         return gone
+
+
+def _remove_joined(request: dict[str, Any], pid: int) -> None:
+    """Remove the folders in which a fork had kernels compiled together."""
+    from neuron_top.compile.graphs import joined_kernels
+
+    chosen = request["environ"].get("TORCHINDUCTOR_CACHE_DIR")
+    if request["scratch"]:
+        chosen = f"{request['scratch']}/inductor"
+    if not chosen:
+        from torch._inductor.runtime.cache_dir_utils import default_cache_dir
+
+        chosen = default_cache_dir()
+    joined_kernels.remove_left(Path(chosen), pid)
 
 
 def _be_the_fork(request: dict[str, Any], log: int, result: int, arrange: Any, closing: tuple[int, ...]) -> None:

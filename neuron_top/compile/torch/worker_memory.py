@@ -19,6 +19,8 @@ import contextlib
 import os
 import threading
 import time
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +37,8 @@ from neuron_top.events import GpuMemory, WorkerMemoryReported
 PERIOD = 1.0
 """Least seconds between two reports, and between two inspections of an optimizer's tensors."""
 _SHARE = 200
+_MOST_KEPT = 100_000
+"""Forward passes without a backward pass that are remembered: who evaluates with gradients may never run one."""
 _MAPPINGS_SECONDS = 20.0
 """Seconds between two reads of the mapped files: for each the kernel walks all pages."""
 
@@ -59,8 +63,9 @@ class Account:
         self._optimizers: dict[int, dict[str, Kinds]] = {}
         """By optimizer, then by place."""
         self._looked_at: dict[int, float] = {}
+        self._living: dict[int, weakref.ref[Optimizer]] = {}
         self._parameters: dict[Storage, int] = {}
-        self._kept: list[Kinds] = []
+        self._kept: deque[Kinds] = deque(maxlen=_MOST_KEPT)
         """By forward graph: bytes by place."""
         self._gpu = worker_gpu.GpuAccount()
         self._mapped_at = float("-inf")
@@ -74,10 +79,19 @@ class Account:
         if now - self._looked_at.get(key, float("-inf")) < PERIOD:
             return
         self._looked_at[key] = now
+        self._living[key] = weakref.ref(optimizer)
+        self._forget_the_gone()
         # The job goes on whatever its tensors are like: what cannot be counted stays unknown.
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
             self._optimizers[key] = _of_optimizer(optimizer)
         self._gpu.look(lambda: self._of_tensors(GPU))
+
+    def _forget_the_gone(self) -> None:
+        """Forget optimizers that are gone: a search trains one model after another. The last one is kept, as a script
+        may leave its function before it ends."""
+        for key in [key for key, optimizer in list(self._living.items()) if optimizer() is None]:
+            for by_optimizer in (self._living, self._looked_at, self._optimizers):
+                by_optimizer.pop(key, None)
 
     def sizes(self, given: Iterable[Tensor], kept: Iterable[Tensor]) -> Kinds:
         """Note the parameters and buffers that a graph is given; returns the bytes it keeps besides them, by device."""
@@ -100,7 +114,7 @@ class Account:
 
     def backward_ran(self) -> None:
         """Note that the backward pass of the newest forward graph ran, so what that kept is free again."""
-        if self._kept:
+        with contextlib.suppress(IndexError):  # not asked before: another thread may take the last one
             self._kept.pop()
 
     def code_loaded(self) -> None:
@@ -114,7 +128,10 @@ class Account:
         if self._code is not None:
             found["compiled_code"] = self._code
         if self._files is not None:
-            found["rest"] = max(0, anonymous_bytes() + self._files - sum(found.values()))
+            owned = anonymous_bytes() + self._files
+            if found.get("activations", 0) > owned:  # kept for backward passes that never ran, and freed since
+                del found["activations"]
+            found["rest"] = max(0, owned - sum(found.values()))
         return found
 
     def gpu(self) -> GpuMemory | None:
@@ -297,7 +314,9 @@ def start() -> None:
     """Begin to report, once per process, if a recording listens."""
     if not _listened() or not _started.acquire(blocking=False):
         return
-    register_optimizer_step_post_hook(_account.step_taken)
+    # Not traced where the script compiles its optimizer: Dynamo would warn of it and compile parts of it.
+    hook = torch.compiler.disable(_account.step_taken)  # type: ignore[no-untyped-call]
+    register_optimizer_step_post_hook(hook)
     thread = threading.Thread(target=_report, name="neurontop-memory", daemon=True)
     try:
         thread.start()

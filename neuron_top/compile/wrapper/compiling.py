@@ -199,6 +199,8 @@ class Compiling:
         self._emit(CompileRequested(module=entry.module, **side_channel.reporter()))
         with self._emitting_end(entry, task, last=last):
             try:
+                if self.interrupted:  # while the graph was stored: the compiler would start anew, and nobody end it
+                    raise KeyboardInterrupt
                 outcome = self._compiler.compile(task, began=lambda pid: self._began(task, pid))
             except (NotSerializable, CacheUnusable, CompilerKilled, CompilerMissing):
                 raise  # none of these is the graph's fault

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-
 pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
 
 from neuron_top.compile.fetch.shared_bucket import GRAPH_FILES, SharedBucket  # noqa: E402
+from neuron_top.compile.parallel.staging import Staging  # noqa: E402
 from neuron_top.errors import NothingToShow  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches  # noqa: E402
@@ -66,6 +68,23 @@ def test_a_refused_upload_is_reported_with_its_reason(server, tmp_path, size, re
         file.truncate(size)
     with pytest.raises(NothingToShow, match=f"s3://not-there: {request_name} was refused: NoSuchBucket"):
         SharedBucket("s3://not-there").store("compiler/module", ("model.neff",), tmp_path)
+
+
+def test_a_graph_that_a_disk_took_only_in_part_is_fetched_again(tmp_path, server):
+    url, entry, graph = f"{server}/cut-{tmp_path.name}", f"{caches.COMPILER}/{caches.module(1)}", bytes(3 << 20)
+    (tmp_path / "model.hlo_module.pb").write_bytes(graph)
+    SharedBucket(url).store(entry, GRAPH_FILES, tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, hard))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            Staging(url, tmp_path).take_in(retry_failed=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    staging = Staging(url, tmp_path)
+    assert not [*(staging.root / entry).iterdir()]
+    staging.take_in(retry_failed=False)
+    assert (staging.root / entry / "model.hlo_module.pb").read_bytes() == graph
 
 
 def test_graphs_and_artifacts_travel_through_the_bucket_and_are_claimed_there(slurm, tmp_path, server):
