@@ -571,8 +571,8 @@ def test_the_lines_are_in_the_sdks_shape(own_caches: Path, form: LogGeneration) 
     assert all(re.match(header, line) for line in lines)
     assert stream.getvalue().count("\nCompiler status PASS\n") == 1
     texts = [re.sub(header, "", line).split(maxsplit=2)[0] for line in lines]
-    third = ["Call", "Compilation", "Using"]
-    assert texts == (["Compile", "Call", "Compile", "Using"] if form is LogGeneration.G2 else third)
+    newest = ["Call", "Compilation", "Using"]
+    assert texts == (["Compile", "Call", "Compile", "Using"] if form is LogGeneration.G2 else newest)
 
 
 def test_a_job_without_standard_error_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
