@@ -11,8 +11,12 @@ from pathlib import Path
 from neuron_top.events import AnyEvent, OutputGrew
 from neuron_top.ingest.followed_logs import LogFiles
 from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.plain_files import size_of
 from neuron_top.telemetry.source import Emit
 
+LARGE_BYTES, END_BYTES = 1 << 30, 1 << 26
+"""A log that is larger than the first when its job is found is read from its last part on: nobody asked for it by name,
+and a gigabyte takes a core most of a minute."""
 _KEPT_SIZES = 4096
 """Sizes that are remembered of each log."""
 Sizes = deque[tuple[float, int]]
@@ -36,11 +40,14 @@ class FoundLogs:
         self._sizes: dict[str, Sizes] = {}
         """By path, how a log grew."""
         self._begins: dict[str, int] = {}
-        """Where the job's lines begin in a log that a job before has written, too."""
+        """Where reading begins in logs that a job before has written, too, and in large ones."""
         self._stopping = False
 
     def read(self, paths: Sequence[Path]) -> None:
         """The logs of the job, as known now; any thread may call it."""
+        for path in map(str, paths):
+            if (size := size_of(path)) > LARGE_BYTES:
+                self._begins.setdefault(path, size - END_BYTES)
         self._paths = paths
 
     def begin_anew(self, announce: Callable[[], None], since: float) -> None:

@@ -10,12 +10,15 @@ import msgspec
 
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest import run_loader
+from neuron_top.ingest.found_logs import LARGE_BYTES
+from neuron_top.plain_files import size_of
 from neuron_top.processes.log_input import quiet
 from neuron_top.run.model import Run
 from neuron_top.services.diagnosis import diagnosis_of
 from neuron_top.services.feeds import estimator
 from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
+from neuron_top.units import bytes_text
 from neuron_top.views.overview import Overview, overview
 
 _BUSY_SECONDS = 0.5
@@ -71,7 +74,7 @@ def _workers_here(settings: Settings, notify: Callable[[str], None]) -> Overview
     sampler = WorkerSampler(lambda: pids, placed_only=True, period=_BUSY_SECONDS)
     events = [job_found(pids), *sampler.look()]
     began = time.monotonic()
-    logs = [str(path) for path in output_files(pids)]
+    logs = [path for path in map(str, output_files(pids)) if not _is_too_large(path, notify)]
     run = Run(settings.history_seconds)
     if logs:
         run = run_loader.read_logs(logs, settings.history_seconds, None, notify, diagnosed=True, grows=True)
@@ -79,3 +82,11 @@ def _workers_here(settings: Settings, notify: Callable[[str], None]) -> Overview
     for event in [*events, *sampler.look()]:
         run.apply(msgspec.structs.replace(event, seen=time.time()))
     return _overview(settings, run)
+
+
+def _is_too_large(log: str, notify: Callable[[str], None]) -> bool:
+    """Whether a log that nobody named is too large to be read before anything is printed."""
+    is_large = (size := size_of(log)) > LARGE_BYTES
+    if is_large:
+        notify(f"{log} is not read, as it has {bytes_text(size)}: `neurontop status {log}` reads it")
+    return is_large

@@ -13,6 +13,7 @@ from typing import Literal
 import pytest
 
 from neuron_top.events import JobFound, OutputGrew, ProcessExited, ProcessRole, ProcessSeen
+from neuron_top.ingest import found_logs
 from neuron_top.ingest.assembly import machine_feed
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS as QUIET_LOG_SECONDS
@@ -122,6 +123,24 @@ def test_of_a_job_that_writes_into_a_file_the_log_is_read_and_the_next_job_begin
         feed.stop()
 
 
+def test_of_a_very_large_log_only_the_last_part_is_read(
+    tmp_path: Path, begin: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(found_logs, "LARGE_BYTES", 100_000)
+    monkeypatch.setattr(found_logs, "END_BYTES", 1000)
+    log = tmp_path / "train.log"
+    log.write_text(f"{HIT.format('11112222333344445555')}\n" + "a line of a worker that prints a lot\n" * 3000)
+    begin(log, "66667777888899990000")
+    feed = machine_feed(Settings(state_dir=str(tmp_path / "state")))
+    feed.start(lambda: None)
+    try:
+        view = until(feed, lambda view: view.compile.total > 0)
+        assert view.compile.total == 1
+        assert feed.log_tail(1)[0].text == HIT.format("66667777888899990000")
+    finally:
+        feed.stop()
+
+
 def test_the_status_of_such_a_job_has_its_log_and_how_busy_it_is(tmp_path: Path, begin: Callable[..., Worker]) -> None:
     worker = begin(tmp_path / "train.log", "11112222333344445555")
     deadline = time.monotonic() + SECONDS
@@ -175,3 +194,17 @@ def test_where_they_wrote_a_log_its_last_lines_are_what_to_look_at() -> None:
     assert "see its last lines" in one.next_step
     assert one.age == 50.0, "since the workers ended, though the log was silent before"
     assert overview(run, 1100.0).header.elapsed == 60.0
+
+
+def test_the_status_does_not_wait_for_a_very_large_log_and_says_how_to_read_it(
+    tmp_path: Path, begin: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neuron_top.services.status.LARGE_BYTES", 10)
+    log = tmp_path / "train.log"
+    log.write_text("more than ten bytes\n")
+    begin(log, "66667777888899990000")
+    said: list[str] = []
+    view = status(Settings(state_dir=str(tmp_path / "state")), notify=said.append)
+    assert (view.header.workers, view.compile.total) == (1, 0)
+    assert len(said) == 1
+    assert f"`neurontop status {log}` reads it" in said[0]
