@@ -17,7 +17,7 @@ class LogGeneration(OpenEnum):
     G2 = "G2"
     """With a tag, the cache path and a start line."""
     G3 = "G3"
-    """Since the end of 2025: no tag, no start line, a completion line."""
+    """Since the end of 2025: no tag, a completion line, and no start line but in the logs of our own component."""
     NATIVE = "native"
     """Of TorchNeuron, PyTorch's native back end: its cache and its lines are its own."""
 
