@@ -227,7 +227,7 @@ class JobTracker:
             if value is not None:
                 setattr(process, name, value)
         self.world_size = event.world_size if event.world_size is not None else self.world_size
-        if process.role is ProcessRole.WORKER:
+        if process.role == ProcessRole.WORKER:
             self._workers[key] = None
             self.workers_left = None
             began = process.started if process.started is not None else process.seen

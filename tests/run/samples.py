@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from neuron_top import events as ev
+from neuron_top.events.diagnosis import LastWait
 from neuron_top.events.levels import LogLevel
 
 A = "MODULE_1111111111111111+aaaaaaaa"
@@ -18,6 +19,10 @@ _maybe_modules = st.sampled_from([A, B, C, None])
 _head = {"at": _times, "seen": _times, "source": st.sampled_from(["log:a", "log:b"])}
 _line = {**_head, "pid": _pids, "rank": st.sampled_from([None, 0, 1])}
 _wrapper = {**_line, "module": _maybe_modules, "generation": st.sampled_from(["G0", "G1", "G2", "G3"])}
+# Lines report at most nine digits of minutes: no event has one that is infinite.
+st.register_type_strategy(
+    LastWait, st.builds(LastWait, minutes=st.floats(0, 600), since=st.one_of(st.none(), st.floats(0, 2e9)))
+)
 _seconds = st.floats(0, 1000, allow_nan=False)
 _shares = st.one_of(st.none(), st.floats(0, 1))
 _bytes = st.one_of(st.none(), st.integers(0, 1 << 40))
