@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from neuron_top.events import SourceAvailable, SourceUnavailable
 from neuron_top.ingest.log_buffer import LogBuffer
@@ -18,6 +19,7 @@ from neuron_top.processes.log_input import has_compressed_data
 from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit, emit_all
 
+NOWHERE: Mapping[str, int] = MappingProxyType({})
 SUCCESSOR_SECONDS = 0.1
 """How long a log that was replaced must be quiet before the file in its place is read."""
 _COPIED_BYTES = 1 << 30
@@ -40,11 +42,11 @@ class LogFiles:
         buffer: LogBuffer,
         *,
         from_end: bool = False,
-        read_before: Mapping[str, int] | None = None,
+        begins: Mapping[str, int] = NOWHERE,
     ) -> None:
-        """`read_before`: by path, how far a log was read before; it is read from there."""
+        """`begins`: by path, the offset at which reading begins; looked up when a log is first met."""
         self._paths, self._buffer, self._from_end = paths, buffer, from_end
-        self._read_before = read_before or {}
+        self._begins = begins
         self._tails: dict[str, FileTail] = {}
         self._ingestors: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
@@ -98,8 +100,8 @@ class LogFiles:
                 continue
             if key not in self._tails:
                 self._tails[key] = tail = FileTail(path, from_end=self._from_end)
-                if 0 < self._read_before.get(key, 0) <= size_of(path):  # else somebody has emptied it
-                    tail.begin_at(self._read_before[key])
+                if 0 < self._begins.get(key, 0) <= size_of(path):  # else somebody has emptied it
+                    tail.begin_at(self._begins[key])
                 is_old = tail.position == 0
                 self._ingestors[key] = LogIngestor(
                     key,

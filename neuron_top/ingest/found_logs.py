@@ -71,7 +71,7 @@ class FoundLogs:
     def _read_one_job(self, emit: Emit) -> None:
         with self._lock:
             number = self._number
-            files = LogFiles(lambda: self._paths_of(number), self._buffer, read_before=self._begins)
+            files = LogFiles(lambda: self._paths_of(number), self._buffer, begins=self._begins)
             self._files = files
         files.start(lambda event: self._pass_on(event, number, emit))
 

@@ -123,17 +123,22 @@ def test_of_a_job_that_writes_into_a_file_the_log_is_read_and_the_next_job_begin
         feed.stop()
 
 
+@pytest.mark.parametrize("begins_later", [False, True])
 def test_of_a_very_large_log_only_the_last_part_is_read(
-    tmp_path: Path, begin: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, begin: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch, begins_later: bool
 ) -> None:
     monkeypatch.setattr(found_logs, "LARGE_BYTES", 100_000)
     monkeypatch.setattr(found_logs, "END_BYTES", 1000)
     log = tmp_path / "train.log"
     log.write_text(f"{HIT.format('11112222333344445555')}\n" + "a line of a worker that prints a lot\n" * 3000)
-    begin(log, "66667777888899990000")
     feed = machine_feed(Settings(state_dir=str(tmp_path / "state")))
+    if not begins_later:
+        begin(log, "66667777888899990000")
     feed.start(lambda: None)
     try:
+        if begins_later:
+            feed.settle(0.5)
+            begin(log, "66667777888899990000")
         view = until(feed, lambda view: view.compile.total > 0)
         assert view.compile.total == 1
         assert feed.log_tail(1)[0].text == HIT.format("66667777888899990000")
