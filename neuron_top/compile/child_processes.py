@@ -16,7 +16,8 @@ from neuron_top.compile.child_output import ChildOutput
 
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS = 2.0
-_FORK_GRACE_SECONDS, _LOOK_SECONDS = 1.0, 0.01
+FORK_GRACE_SECONDS, LOOK_SECONDS = 1.0, 0.01
+"""How long the C++ compiler may take to delete its temporary files after a request to end, and between two looks."""
 _POLL_MILLISECONDS = 200
 
 
@@ -65,12 +66,12 @@ def end_fork(pid: int) -> None:
 
     The C++ compiler gets a second to delete its temporary files.
     """
-    deadline, is_reaped = time.monotonic() + _FORK_GRACE_SECONDS, False
+    deadline, is_reaped = time.monotonic() + FORK_GRACE_SECONDS, False
     if not signal_group(pid, signal.SIGTERM):  # it has no session of its own yet, and so no tools
         os.kill(pid, signal.SIGKILL)
     try:
         while (not is_reaped or signal_group(pid, 0)) and time.monotonic() < deadline:
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(LOOK_SECONDS)
             is_reaped = is_reaped or bool(os.waitpid(pid, os.WNOHANG)[0])
     finally:
         signal_group(pid, signal.SIGKILL)

@@ -34,7 +34,7 @@ from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import graph_header
 from neuron_top.compile import compiles_at_once
 from neuron_top.compile.child_output import ChildOutput, text_of
-from neuron_top.compile.child_processes import die_with_parent, signal_group
+from neuron_top.compile.child_processes import FORK_GRACE_SECONDS, LOOK_SECONDS, die_with_parent, signal_group
 from neuron_top.compile.wrapper.compile_end import full_place
 from neuron_top.compile.wrapper.persistent_cache import discard
 from neuron_top.compile.wrapper.scratch import forget_probes, remove_dead, usual_places, work_in
@@ -49,8 +49,6 @@ NOT_THE_GRAPHS_FAULT = 72
 NO_FORK = "Cannot fork"
 """Start of the log of a compile that could not even begin; the reason follows."""
 _PARENT_POLL_SECONDS, _WARM_UP_POLL_SECONDS = 1.0, 0.2
-_GRACE_SECONDS, _LOOK_SECONDS = 1.0, 0.01
-"""How long the C++ compiler may take to delete its temporary files after a request to end, and between two looks."""
 _LAST_WORDS_SECONDS = 2.0
 _LARGEST_RESULT = 1 << 20
 
@@ -76,7 +74,7 @@ class _Compile:
     def stop(self) -> None:
         """Ask the fork and the tools it started to end: the C++ compiler then deletes its temporary files."""
         if self._deadline is None:
-            self._deadline = time.monotonic() + _GRACE_SECONDS
+            self._deadline = time.monotonic() + FORK_GRACE_SECONDS
         signal_group(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
@@ -87,7 +85,7 @@ class _Compile:
         """End the tools of a fork that was ended from outside or has failed, and remove what it left."""
         self.stop()
         while signal_group(self.pid, 0) and not self.is_overdue:
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(LOOK_SECONDS)
         self.kill()
         _remove_joined(self.request, self.pid)
 
@@ -138,7 +136,7 @@ class Server:
         ]
         waited_for = [self._requests, self._woken, *(output.fileno() for output in outputs)]
         is_stopping = any(compile_.is_stopping for compile_ in self._running.values())
-        readable, _, _ = select.select(waited_for, [], [], _LOOK_SECONDS if is_stopping else _PARENT_POLL_SECONDS)
+        readable, _, _ = select.select(waited_for, [], [], LOOK_SECONDS if is_stopping else _PARENT_POLL_SECONDS)
         for output in outputs:
             if output.fileno() in readable:
                 output.take()
@@ -214,7 +212,7 @@ class Server:
                 while not os.waitpid(pid, os.WNOHANG)[0]:
                     if compile_.is_overdue:
                         compile_.kill()
-                    time.sleep(_LOOK_SECONDS)
+                    time.sleep(LOOK_SECONDS)
             compile_.clean_up()
             discard(compile_.written())
         if self._read_last_words():
