@@ -16,7 +16,7 @@ from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import prefixes, timestamps
 from neuron_top.parsers.json_lines import HEADING
-from neuron_top.parsers.labels import Labels
+from neuron_top.parsers.labels import LineLabels
 
 TEXT_LIMIT = 2000
 """Characters of free text an event keeps; a compiler's argv can run to tens of thousands."""
@@ -151,7 +151,7 @@ class LineFamily:
         return []
 
 
-def records(text: str, offset: int, source: str = "", labels: Labels | None = None) -> list[Record]:
+def records(text: str, offset: int, source: str = "", labels: LineLabels | None = None) -> list[Record]:
     """The records of one segment of a line, from which ANSI codes have been removed. `labels`: those that lines before
     it have shown; it may show one more."""
     if text.startswith("{") and "20" not in text:  # neither a prefix nor dots begin like this, and no header follows

@@ -52,7 +52,7 @@ _RANK = late_pattern(r"\s*\[?(\d{1,6})(?:: |\] ?|\]: ?)\s*")
 """A label that is nothing but a number: srun's, and that of MPI's `-prepend-rank`."""
 
 
-class Labels:
+class LineLabels:
     """The labels of one stream, a bounded number of them."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from neuron_top.parsers import base, families, json_lines, own_lines, timestamps
 from neuron_top.parsers.base import PLAIN, Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, KEYWORDS, FamilyRow
-from neuron_top.parsers.labels import Labels
+from neuron_top.parsers.labels import LineLabels
 from neuron_top.parsers.line_cache import LineCache
 from neuron_top.parsers.line_unwrapper import LineUnwrapper
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
@@ -59,7 +59,7 @@ class LogReader:
         self._wide: wide.WideLines | None = None
         """Set for a log in UTF-16."""
         self._buffer = LineSplitter()
-        self._labels = Labels()
+        self._labels = LineLabels()
         self._unwrapper = LineUnwrapper(self._labels.split)
         self._offset = self._line_start = offset
         """`_offset`: where the next block begins. `_line_start`: where its first line begins, which is before the block

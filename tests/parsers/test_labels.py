@@ -6,7 +6,7 @@ import pytest
 
 from neuron_top.events import DeviceMemoryExhausted, ErrorRaised, GraphReported, MemoryScope, StepReported
 from neuron_top.parsers.counting import CountingReader
-from neuron_top.parsers.labels import Labels
+from neuron_top.parsers.labels import LineLabels
 from neuron_top.parsers.reader import LogReader
 from tests.parsers.logs import FOLDER, M1, g2, only, read
 
@@ -101,7 +101,7 @@ def test_a_label_that_is_a_number_is_the_rank(label: str, rank: int | None) -> N
               "2026-03-04T05:06:07Z ", "Using 3 workers: ", "2026-03-04 05:06:07,116::ERROR: "],
 )  # fmt: skip
 def test_words_that_another_process_left_without_a_line_end_are_no_label(front: str) -> None:
-    assert not Labels().learn(front)
+    assert not LineLabels().learn(front)
 
 
 def test_a_number_without_such_a_line_is_no_label() -> None:
