@@ -67,7 +67,7 @@ def _is_written(pid: int, number: str) -> bool:
 
 def _numbers(pid: int) -> list[str]:
     try:
-        return sorted(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208 (names are what is wanted)
+        return sorted(link.name for link in Path(f"/proc/{pid}/fd").iterdir())
     except OSError:
         return []
 

@@ -135,8 +135,9 @@ class Run:
         If a log was written before it was opened, arrivals tell nothing: lines with a clock date it; without any, it is
         None.
         """
-        if self.job.started is not None or self.job.workers_began is not None:
-            return self.job.started if self.job.started is not None else self.job.workers_began
+        began = self.job.started if self.job.started is not None else self.job.workers_began
+        if began is not None:
+            return began
         if self.silence.found is None:
             return self.first_time
         return self.first_clock if self.silence.began is not None else None

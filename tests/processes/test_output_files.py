@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,8 @@ def ended() -> Iterator[ExitStack]:
         yield stack
 
 
-def started(ended: ExitStack, command: list[str], **options: object) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(command, **options)  # type: ignore[call-overload]
+def started(ended: ExitStack, command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(command, **options)
 
     def end() -> None:
         process.kill()
