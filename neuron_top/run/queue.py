@@ -51,8 +51,7 @@ class QueueTracker:
         self.counts: QueueCounted | None = None
         """The newest counter line."""
         self.workers: dict[str, CompileWorker] = {}
-        """By `<node>/<pid>`, as several runs and nodes each have a worker 0; by
-        name without one."""
+        """By `<node>/<pid>`, as several runs and nodes each have a worker 0; by name without one."""
         self.summaries: list[SummaryReported] = []
         """One per node."""
         self.reports: dict[str, GraphReported] = {}

@@ -25,6 +25,9 @@ from neuron_top.cache.model.entry import Entry, Part, is_entry_path, is_neff_pat
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
 _FILES, _FREES, _STAYS, _LINKS, _ACTION = map(operator.attrgetter, ("files", "frees", "stays", "links", "action"))
 
+HUB = "snapshots/"
+"""How the compilers of a hub's local copy begin; its entries are links into the hub's blobs."""
+
 
 def step_of(
     action: Action,
@@ -75,10 +78,6 @@ def read_only_layout(entry: Entry) -> Reason | None:
     if entry.compiler.startswith(HUB):
         return Reason(ReasonCode.HUB)
     return None if is_entry_path(entry.path) else Reason(ReasonCode.OLD_LAYOUT)
-
-
-HUB = "snapshots/"
-"""How the compilers of a hub's local copy begin; its entries are links into the hub's blobs."""
 
 
 def build_plan(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.drawing import Line, message, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import counted
 from neuron_top.views.miss_explanation import Misses, MissExplanation
@@ -28,7 +28,7 @@ def why_lines(theme: Theme, why: MissExplanation, width: int, title: str = WHY_T
 def misses_lines(theme: Theme, view: Misses | str, width: int) -> list[Strip]:
     """Every miss of a run with its explanation, or the text shown until those have been read."""
     if isinstance(view, str):
-        return [rule(theme, width, "Why they missed"), *paragraph(theme, view, width, theme.quiet)]
+        return message(theme, "Why they missed", view, width)
     explained = f"{len(view.explained)} of {view.met}" if len(view.explained) < view.met else ""
     parts = (
         counted(view.met, "miss", "misses"),
