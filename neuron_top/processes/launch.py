@@ -182,6 +182,8 @@ class Job:
                 if is_ending_rest:
                     self.signal_all(signal.SIGTERM)
             if rest is not None and rest.is_over(output, is_ending=is_ending_rest):
+                for came in output.waiting():  # a slow reader of a command that wrote much at its end is behind
+                    on_output(*came)
                 break
         self.left_processes = not (output.ended or is_ending_rest)
         output.leave() if self.left_processes else output.quit()

@@ -16,7 +16,10 @@ from neuron_top.processes import output_relay
 from neuron_top.processes.output_relay import AFTER_LINE_END, DONE, IDLE, LEAVE, NO, PACKET_BYTES, QUIT, SHOW, SIZE
 
 _SCRIPT = Path(output_relay.__file__)
+_RECEIVE_SECONDS = 0.1
 _LAST_SECONDS = 5.0
+_PACKET_COST = 256
+"""The kernel counts at least this many bytes for a packet that waits in a socket, beside its data."""
 
 
 class Stream(NamedTuple):
@@ -61,7 +64,7 @@ class RelayedOutput:
                 start_new_session=True,
             )
             ours.pop_all()
-        self._packets.settimeout(0.1)
+        self._packets.settimeout(_RECEIVE_SECONDS)
 
     @property
     def ended(self) -> bool:
@@ -72,7 +75,7 @@ class RelayedOutput:
         """The next output of a stream; None if nothing came for a tenth of a second, or only an end."""
         try:
             packet = self._packets.recv(PACKET_BYTES + 1)
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             return None
         if not packet:  # the relay is gone, and the job's output with it
             self._ended.update(range(len(self._names)))
@@ -83,6 +86,15 @@ class RelayedOutput:
             return None
         self._mid_line = not data.endswith(b"\n")
         return self._names[number], data
+
+    def waiting(self) -> Iterator[tuple[str, bytes]]:
+        """What the relay has passed on by now and was not received yet. It ends however much comes meanwhile."""
+        most_packets = self._packets.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // _PACKET_COST + 1
+        self._packets.setblocking(False)
+        for _ in range(most_packets):
+            if (came := self.receive()) is not None:
+                yield came
+        self._packets.settimeout(_RECEIVE_SECONDS)
 
     def show(self) -> None:
         """Pass the output on to our own streams from now on."""

@@ -23,9 +23,10 @@ PATIENCE = 240.0
 
 
 class Watched:
-    """A job with its output collected per stream."""
+    """A job with its output collected per stream. `pause`: seconds that each portion takes its reader."""
 
-    def __init__(self, code: str, run: str) -> None:
+    def __init__(self, code: str, run: str, pause: float = 0.0) -> None:
+        self._pause = pause
         self.output: dict[str, bytes] = {"stdout": b"", "stderr": b""}
         self.grew = threading.Condition()
         self.job = Job([PYTHON, "-u", "-c", code], {**os.environ, RUN_VARIABLE: run}, shown=False)
@@ -34,6 +35,7 @@ class Watched:
         self._thread.start()
 
     def _take(self, stream: str, data: bytes) -> None:
+        time.sleep(self._pause)
         with self.grew:
             self.output[stream] += data
             self.grew.notify_all()
@@ -207,6 +209,23 @@ def test_a_process_left_behind_that_never_is_quiet_does_not_hold_us_up(
     with pytest.raises(psutil.TimeoutExpired):
         left.wait(0.3)
     watched.job.end_rest()
+
+
+def test_the_end_of_the_output_is_read_though_a_process_left_behind_goes_on_and_the_reader_is_slow(
+    run_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neuron_top.processes.launch._LONGEST_REST_SECONDS", 0.1)
+    chatty = "import time\nwhile True: print('and on', flush=True); time.sleep(0.5)"
+    watched = Watched(
+        "import subprocess, sys\n"
+        f"subprocess.Popen([sys.executable, '-c', {chatty!r}], start_new_session=True)\n"
+        "import time\nfor number in range(200): print('line', number); time.sleep(0.001)",
+        run_name,
+        pause=0.02,
+    )
+    assert watched.end() == 0
+    assert b"line 199\n" in watched.output["stdout"]
+    assert watched.job.end_rest()
 
 
 def test_the_environment_gains_nothing_but_what_was_given(run_name: str) -> None:
