@@ -16,13 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.events import AnyEvent, JobFound, SourceAvailable, SourceUnavailable
+from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
 from neuron_top.ingest.follow import FollowedRun
 from neuron_top.ingest.found_logs import FoundLogs
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import recordings_in_progress, runs_folder
-from neuron_top.ingest.worker_finder import WorkerFinder
-from neuron_top.parsers.secrets import without_secrets
+from neuron_top.ingest.worker_finder import WorkerFinder, job_found
 from neuron_top.processes import proc
 from neuron_top.processes.output_files import output_files
 from neuron_top.settings import Settings
@@ -182,12 +181,6 @@ def _start_of(pids: Sequence[int]) -> float:
     since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)  # finer than the time of the boot, which is in whole seconds
     stats = filter(None, map(proc.stat_of, pids))
     return time.time() - since_boot + min((stat.started for stat in stats), default=since_boot)
-
-
-def job_found(pids: Sequence[int]) -> JobFound:
-    """The job of these workers, by the command of the first one."""
-    command = without_secrets(proc.command_of(pids[0]) or "")
-    return JobFound(command=tuple(command.split()), directory=proc.directory_of(pids[0]) or "")
 
 
 def looked_for(settings: Settings) -> str:

@@ -12,11 +12,11 @@ from neuron_top.events import AnyEvent, OutputGrew
 from neuron_top.ingest.followed_logs import LogFiles
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.plain_files import size_of
+from neuron_top.processes.output_files import LARGE_BYTES
 from neuron_top.telemetry.source import Emit
 
-LARGE_BYTES, END_BYTES = 1 << 30, 1 << 26
-"""A log that is larger than the first when its job is found is read from its last part on: nobody asked for it by name,
-and a gigabyte takes a core most of a minute."""
+END_BYTES = 1 << 26
+"""How much is read of the end of a log that is large when its job is found."""
 _KEPT_SIZES = 4096
 """Sizes that are remembered of each log."""
 Sizes = deque[tuple[float, int]]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
+from neuron_top.events import JobFound
 from neuron_top.identity import NODE_VARIABLES, node_name
+from neuron_top.parsers.secrets import without_secrets
 from neuron_top.processes import proc
 from neuron_top.processes.launch import RUN_VARIABLE
 from neuron_top.processes.proc import Stat
@@ -69,6 +71,12 @@ class WorkerFinder:
             known.is_worker = _is_worker(pid)
             known.due = now if now - known.first_seen < _YOUNG_SECONDS else now + _AGAIN_SECONDS
         return known
+
+
+def job_found(pids: Sequence[int]) -> JobFound:
+    """The job of these workers, by the command of the first one."""
+    command = without_secrets(proc.command_of(pids[0]) or "")
+    return JobFound(command=tuple(command.split()), directory=proc.directory_of(pids[0]) or "")
 
 
 def _is_worker(pid: int) -> bool:

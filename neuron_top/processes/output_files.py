@@ -15,6 +15,8 @@ from neuron_top.processes import proc
 
 _OUTPUTS = ("1", "2")
 """Standard output and standard error."""
+LARGE_BYTES = 1 << 30
+"""A larger log that was found is not read as a whole: nobody named it, and reading it takes a core most of a minute."""
 
 
 def output_files(pids: Iterable[int]) -> list[Path]:

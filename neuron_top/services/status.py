@@ -10,9 +10,9 @@ import msgspec
 
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest import run_loader
-from neuron_top.ingest.found_logs import LARGE_BYTES
 from neuron_top.plain_files import size_of
 from neuron_top.processes.log_input import quiet
+from neuron_top.processes.output_files import LARGE_BYTES, output_files
 from neuron_top.run.model import Run
 from neuron_top.services.diagnosis import diagnosis_of
 from neuron_top.services.feeds import estimator
@@ -63,9 +63,7 @@ def _overview(settings: Settings, run: Run) -> Overview:
 
 def _workers_here(settings: Settings, notify: Callable[[str], None]) -> Overview | None:
     """The worker processes that run here without a recording, and the logs that they write."""
-    from neuron_top.ingest.discover import job_found
-    from neuron_top.ingest.worker_finder import WorkerFinder
-    from neuron_top.processes.output_files import output_files
+    from neuron_top.ingest.worker_finder import WorkerFinder, job_found
     from neuron_top.telemetry.workers import WorkerSampler
 
     pids = WorkerFinder().look()

@@ -311,16 +311,23 @@ def test_a_job_that_runs_is_followed_from_another_terminal(here: Here) -> None:
     program.communicate(timeout=PATIENCE)
 
 
-def test_status_imports_nothing_heavy(here: Here) -> None:
+@pytest.mark.parametrize("of", [["last"], []], ids=["a recording", "workers found"])
+def test_status_imports_nothing_heavy(here: Here, of: list[str]) -> None:
     code = (
-        "import sys; from neuron_top.cli.main import main; main(['status', 'last', '--json']);"
+        f"import sys; from neuron_top.cli.main import main; main(['status', '--json', *{of}]);"
         "heavy = {'textual', 'dash', 'plotly', 'pandas', 'torch', 'rich', 'watchdog', 'numpy'} & set(sys.modules);"
         "print(sorted(heavy), file=sys.stderr)"
     )
     here("run", "--", "true")
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=here.environ, capture_output=True, timeout=PATIENCE, check=False
-    )
+    worker = subprocess.Popen(["sleep", "1000"], env={**here.environ, "LOCAL_RANK": "0"})
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=here.environ, capture_output=True, timeout=PATIENCE, check=False
+        )
+    finally:
+        worker.kill()
+        worker.wait()
+    assert bool(json.loads(done.stdout)["header"]["run"]) is bool(of)
     assert done.stderr.decode().splitlines()[-1] == "[]"
 
 
