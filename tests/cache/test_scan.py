@@ -7,6 +7,7 @@ import gzip
 import os
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -150,12 +151,14 @@ def as_nobody(work: Callable[[], str]) -> str:
                 os.setuid(NOBODY)
             os.write(theirs, work().encode())
             status = 0
+        except BaseException:
+            os.write(theirs, traceback.format_exc().encode())
         finally:
             os._exit(status)
     os.close(theirs)
     with os.fdopen(ours, encoding="utf-8") as reported:
         text = reported.read()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, text
     return text
 
 
