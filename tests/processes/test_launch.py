@@ -197,12 +197,12 @@ def test_a_process_left_behind_that_never_is_quiet_does_not_hold_us_up(
     watched = Watched(
         "import subprocess, sys, time\n"
         f"subprocess.Popen([sys.executable, '-c', {chatty!r}], start_new_session=True)\n"
-        "time.sleep(0.2); print('x' * 30000); print('its last words'); sys.exit(3)",
+        "time.sleep(0.2); print('x' * 30000); sys.stdout.write('its last words\\n'); sys.exit(3)",
         run_name,
     )
     assert watched.end() == 3
     assert watched.job.left_processes
-    assert b"its last words\n" in watched.output["stdout"]
+    assert b"its last words\n" in watched.output["stdout"]  # one write, so that nothing stands within the line
     assert watched.job.ended is not None
     assert time.time() - watched.job.ended >= 0.5, "the time of the end is the command's"
     (left,) = watched.job.processes()
@@ -219,7 +219,7 @@ def test_the_end_of_the_output_is_read_though_a_process_left_behind_goes_on_and_
     watched = Watched(
         "import subprocess, sys\n"
         f"subprocess.Popen([sys.executable, '-c', {chatty!r}], start_new_session=True)\n"
-        "import time\nfor number in range(200): print('line', number); time.sleep(0.001)",
+        "import time\nfor number in range(200): sys.stdout.write(f'line {number}\\n'); time.sleep(0.001)",
         run_name,
         pause=0.02,
     )
