@@ -23,7 +23,7 @@ _SUCCESS = late_pattern(
     r"|finished|done|succeeded))|(?i:\b(?:finished|completed) (?:training|inference|benchmark|evaluation|export)\b)"
     r"|\bSUCCESS(?:FUL|FULLY)?\b|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
     r"|\bWEXITSTATUS 0(?!\d)|W&B process to finish\.\.\. \(success\)|Compiled \d+ models?\b"
-    r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$"
+    r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$|^&&&& PASSED "
     r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
 )
 """What programs print at the end when all went well."""

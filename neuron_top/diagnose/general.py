@@ -47,7 +47,7 @@ WORDS: tuple[bytes, ...] = (
     b"unable to", b"interrupt",
     b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
     b") e0", b") e1", b") e2", b": e ", b": f ",
-    b"\ne ", b"\nf ", b"[e::", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
+    b"\ne ", b"\nf ", b"[e::", b"] [e] ", b"] [f] ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
     b"ret_check failure", b"non-ok-status", b"--- fail:",
     *(cross.encode() for cross in CROSSES),
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
@@ -87,8 +87,9 @@ _SOURCE_REFUSED = late_pattern(
 _MLIR = "loc("
 """How errors of MLIR begin, which only compilers use."""
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
-_ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b")
-"""How C, C++ and CUDA end a process whose own check fails; the file comes before it."""
+_ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b|\bThe condition \[ .{1,400} \] failed\. \S")
+"""How C, C++ and CUDA end a process whose own check fails, and how libraries of Gaudi report one; the file comes before
+it."""
 _ABORTS = late_pattern(r": Assertion `.{1,400}' failed\.?$")
 """The same, as C's own `assert` prints it, which ends the process."""
 _CHECK = late_pattern(r"(?:RET_CHECK failure \(|Non-OK-status: )\S")

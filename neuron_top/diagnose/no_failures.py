@@ -13,6 +13,8 @@ _SIGNAL = late_pattern(r"exitcode\s{1,4}: -?[1-9]|traceback : Signal \d")
 """torchrun's report of how a worker ended, below its headings."""
 _STATUS = late_pattern(r"OP_REQUIRES failed at |\(\d{1,4}\) [A-Z_]{2,30}: ")
 """A line of the status with which XLA's service fails, below its heading."""
+_CHILDS_END = late_pattern(r"Command .{1,5000} died with <Signals\.SIG\w+")
+"""How Python says that a signal ended a program that it had started."""
 _EVENT = late_pattern(
     r"(?:Warning|Normal)\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|\"?[Rr]eason\"?:\s{1,20}\"?[A-Z]\w{1,40}\"?,?$"
     r"|\"(?:[Ss]tate|[Ss]tatus|[Pp]hase|Err)\": ?\"|\"?[Ee]xitCode\"?: [1-9]|Exit Code:\s{1,20}[1-9]"
@@ -151,7 +153,18 @@ def is_prose(statement: Statement, row: Recognizer) -> bool:
     """
     is_said = any(
         shape.match(statement.text)
-        for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, ROOT, _WEIGHTS, _PIPS_REPORT, _SHELLS_REPORT, _CONDORS_END)
+        for shape in (
+            WHAT,
+            _SIGNAL,
+            _STATUS,
+            _CHILDS_END,
+            _EVENT,
+            ROOT,
+            _WEIGHTS,
+            _PIPS_REPORT,
+            _SHELLS_REPORT,
+            _CONDORS_END,
+        )
     )
     is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON

@@ -19,6 +19,10 @@ _LETTER = late_pattern(
 levels below an error: Jupyter greets at level C, and prints at level E what it does without."""
 _HTSLIB = late_pattern(r"\[(?P<level>[EWMDT])::[\w:.<>~]{1,100}\] ")
 """How programs that read genomes name their level and function; M is a message."""
+_TENSORRT = late_pattern(
+    r"(?=\[\d|\[TRT)(?:\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] )?(?:\[TRT(?:-LLM)?\] )?\[(?P<level>[VIWEF])\] (?:\[TRT\] )?"
+)
+"""The header of TensorRT, its programs and TensorRT-LLM; V is verbose."""
 _LIBMAMBA = late_pattern(r"(?P<level>trace|debug|info|warning|error|critical) {1,5}libmamba (?=\S)")
 """The header of mamba's logger."""
 _APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
@@ -54,11 +58,11 @@ _KERNEL = late_pattern(
 """With the seconds since the machine started, or as `dmesg -T` shows them."""
 
 
-_WITH_LEVEL = (_WORKFLOW, _LETTER, _APTS_WARNING, _LIBMAMBA)
+_WITH_LEVEL = (_WORKFLOW, _LETTER, _TENSORRT, _APTS_WARNING, _LIBMAMBA)
 
 
 def level_alone(statement: Statement) -> bool:
-    """Read a header that has only a level: of a workflow's step, or a letter as in Tornado's and apt's."""
+    """Read a header that has only a level: of a workflow's step, or a letter as in Tornado's, TensorRT's and apt's."""
     text = statement.text
     found = next(filter(None, (shape.match(text) for shape in _WITH_LEVEL)), None)
     if found is None and text[2:4] == "::":

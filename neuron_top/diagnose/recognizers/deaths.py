@@ -84,6 +84,8 @@ DEATHS: tuple[Recognizer, ...] = (
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
+        any_level=True,
+        doubt=Doubt.SOME,
     ),
     Recognizer(
         "a worker process died",

@@ -37,13 +37,17 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
         ),
         Confidence.MEDIUM,
     ),
-    # At level W, as all operations of TensorFlow that fail; Python raises the error, unless the log ends before.
+    # At level W, as all operations of TensorFlow that fail, before 2018 without the place; Python raises the error,
+    # unless the log ends before.
     Recognizer(
         "an operation of TensorFlow got no memory",
         CauseClass.RUNTIME_OOM,
         Weight.STATEMENT,
-        words("op_requires failed at "),
-        r"\bOP_REQUIRES failed at \S{1,200} ?: (?i:resource[ _]exhausted): OOM\b",
+        words("op_requires failed at |resource exhausted: oom when"),
+        (
+            r"\bOP_REQUIRES failed at \S{1,200} ?: (?i:resource[ _]exhausted): OOM\b"
+            r"|^Resource exhausted: OOM when allocating tensor\b"
+        ),
         Confidence.MEDIUM,
         any_level=True,
         doubt=Doubt.MUCH,

@@ -276,4 +276,46 @@ Epoch 1/40
 >>>2026-03-04 08:59:59.988498: W tensorflow/core/framework/op_kernel.cc:1431] OP_REQUIRES failed at tea_op.cc:573 : Resource exhausted: OOM when allocating tensor with shape[9,6] on GPU:0
 """,
     ),
+    Case(
+        "the same of an older TensorFlow, in a log that ends within the traceback",
+        "runtime_oom",
+        """
+>>>2018-03-04 08:59:59.988498: W tensorflow/core/framework/op_kernel.cc:1192] Resource exhausted: OOM when allocating tensor with shape[9,6]
+2018-03-04 08:59:59.989498: W tensorflow/core/common_runtime/bfc_allocator.cc:217] Allocator (GPU_0_bfc) ran out of memory trying to allocate 4.6MiB. The caller indicates that this is not a failure, but may mean that there could be performance gains if more memory is available.
+Traceback (most recent call last):
+  File "tea.py", line 12, in <module>
+    pot.fit(leaves)
+  File "/usr/lib/python3/dist-packages/keras/models.py", line 963, in fit
+    steps=steps)
+""",
+    ),
+    Case(
+        "a check of Gaudi's libraries",
+        "script_error",
+        """
+>>>/tea/hcl/src/common/tea_factory.cpp::71(initTea): The condition [ isKnown ] failed. Invalid kind of pot (4[CAN])
+tea error: In function brew(): synDeviceAcquire(&pot, nullptr) failed with synapse error: 20
+""",
+    ),
+    Case(
+        "what TensorRT cannot do with a layer",
+        "script_error",
+        """
+[03/04/2026-05:06:07] [V] [TRT] Registering layer: Steep_62 for ONNX node: Steep_62
+[03/04/2026-05:06:07] [W] [TRT] Leaf error margin is large
+>>>[03/04/2026-05:06:07] [E] [TRT] 4: steep.cpp::pour::519 Leaf_49: a pot does not take this shape
+[03/04/2026-05:06:07] [E] Failed to parse onnx file
+[03/04/2026-05:06:07] [E] Engine set up failed
+&&&& FAILED TensorRT.trtexec [TensorRT v8001] # ./trtexec --onnx=tea.onnx
+""",
+    ),
+    Case(
+        "a run of TensorRT's program that passed",
+        "",
+        """
+[03/04/2026-05:06:07] [E] [TRT] Leaf_49: no timing for this tactic
+[03/04/2026-05:06:09] [I] Throughput: 99 qps
+&&&& PASSED TensorRT.trtexec [TensorRT v8601] # ./trtexec --onnx=tea.onnx
+""",
+    ),
 )

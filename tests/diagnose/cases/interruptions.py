@@ -290,6 +290,30 @@ Epoch 10:  93%|█████████▎| 18627/20000 [5:43:23<25:18,  0.90
         "failed",
     ),
     Case(
+        "a node of Ray that was lost, as a warning before the error of its actor",
+        "interrupted",
+        """
+(Trainer pid=11, ip=10.0.0.7) loss: 2.5  [  64/640]
+>>>2026-05-02 10:00:00,096\tWARNING worker.py:17 -- The node with node id: 8f2a and ip: 10.0.0.7 has been marked dead because the detector has missed too many heartbeats from it. This can happen when a raylet crashes unexpectedly or has lagging heartbeats.
+(Driver pid=12, ip=10.0.0.8) 2026-05-02 10:00:00,097\tERROR utils.py:42 -- The actor died unexpectedly before finishing this task.
+(Driver pid=12, ip=10.0.0.8) \tclass_name: Trainer
+(Driver pid=12, ip=10.0.0.8) \tip: 10.0.0.7
+""",
+    ),
+    Case(
+        "a node of Ray that was lost, whose work others took over",
+        "",
+        """
+2026-05-02 10:00:00,096\tWARNING worker.py:17 -- The node with node id: 8f2a and ip: 10.0.0.7 has been marked dead because the detector has missed too many heartbeats from it.
+step 61 loss 2.5
+step 62 loss 2.4
+step 63 loss 2.3
+step 64 loss 2.2
+step 65 loss 2.1
+step 66 loss 2.0
+""",
+    ),
+    Case(
         "a node of Ray's that is dead, and the client that only sees its raylet leave",
         "interrupted",
         """

@@ -57,6 +57,36 @@ Work dir:
 """,
     ),
     Case(
+        "Nextflow's report of a task in which a program of a program was killed",
+        "host_oom",
+        """
+ERROR ~ Error executing process > 'STEEP (1)'
+
+Caused by:
+  Process `STEEP (1)` terminated with an error exit status (1)
+
+Command executed:
+
+  steep leaf
+
+Command exit status:
+  1
+
+Command output:
+  (empty)
+
+Command error:
+  Error of the kettle:
+
+>>>    Command '['boil', '--water', '/scratch/4711/w']' died with <Signals.SIGKILL: 9>.
+
+  More about it has been saved to /scratch/4711/kettle-err-a1b2.log
+
+Work dir:
+  /tea/runs/ab/cdef
+""",
+    ),
+    Case(
         "Nextflow's report of a task that printed words which nobody knows",
         "script_error",
         """
