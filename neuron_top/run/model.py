@@ -112,6 +112,8 @@ class Run:
         self.nodes = NodeTracker()
         self.events = 0
         """Events taken into account."""
+        self.growths = 0
+        """Those of them that only say that a log has grown."""
         self.first_time: float | None = None
         """Earliest time of any event, which stands for the start if no RunStarted came (of a log that was opened)."""
         self.first_clock: float | None = None
@@ -354,6 +356,7 @@ class Run:
                 self.cores.apply_folded(last, event.count)
             case LineMarked() | LineMalformed() | OutputGrew():
                 self.job.apply_folded(last, event.count)
+                self.growths += event.count if isinstance(last, OutputGrew) else 0
             case _:
                 raise AssertionError(f"{type(last).__name__} is not folded")
 
@@ -373,7 +376,9 @@ class Run:
 
     def _job(self, event: JobFamily) -> None:
         self.job.apply(event)
-        if isinstance(event, ProcessSeen | ProcessExited):
+        if isinstance(event, OutputGrew):
+            self.growths += 1
+        elif isinstance(event, ProcessSeen | ProcessExited):
             self.compiles.apply_other(event)
         elif isinstance(event, RunFinished | RecordingCutOff):
             self.compiles.run_over(event.time, event.node)

@@ -1,7 +1,8 @@
 """The terminal program: it reads a feed, shows it on a screen, and limits how often it draws.
 
-`TopApp(feed, settings).run()` returns the exit status. The feed's threads announce changes; at most every 150 ms
-the screen in front reads its frozen view under the feed's lock, and widgets send the lines that changed. Screens are
+`TopApp(feed, settings).run()` returns the exit status. The feed's threads announce changes; at most ten times
+a second the screen in front reads its frozen view under the feed's lock, and widgets send the lines that changed. While
+nothing but logs has grown, the view is read once a second, and only their lines are drawn meanwhile. Screens are
 imported when they are first switched to.
 """
 
@@ -13,10 +14,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from textual.app import App, SystemCommand
 from textual.driver import Driver
@@ -63,6 +64,30 @@ def _finder() -> type[Provider]:
     return Finder
 
 
+WHOLE_SECONDS = 0.9
+"""How long a view stands while nothing but logs has grown: clocks on the screen advance once a second."""
+
+
+class Drawn(NamedTuple):
+    """What was drawn last."""
+
+    screen: LiveScreen
+    run: Run
+    events: int
+    """Events of the run but for those that only say that a log has grown."""
+    at: float
+    """Monotonic seconds."""
+
+    @staticmethod
+    def now(screen: LiveScreen, run: Run) -> Drawn:
+        """What is drawn of this run now."""
+        return Drawn(screen, run, run.events - run.growths, time.monotonic())
+
+    def still_holds(self, run: Run, _: float) -> bool:
+        """Whether nothing but logs has grown since, of this run."""
+        return run is self.run and run.events - run.growths == self.events
+
+
 class TopApp(App[int], inherit_bindings=False):
     """The program, and the `Host` of its screens; `feed` is live or a replay, `first` the screen to open on."""
 
@@ -104,7 +129,7 @@ class TopApp(App[int], inherit_bindings=False):
         self.MODES = {spec.name: partial(_screen, spec.name) for spec in (*SCREENS, FLEET)}  # type: ignore[misc]
         self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(ansi_color=True if no_color else None)
-        self.playback = ReplayController(feed, self.announce)
+        self.playback = ReplayController(feed, self._feed_changed)
         self._jobs = JobList(self)
         self.alert_keeper = AlertKeeper(self)
         self.fleet_words = ""
@@ -120,6 +145,9 @@ class TopApp(App[int], inherit_bindings=False):
         """The first frame is drawn and the feed moves."""
         self._refresher: Refresher | None = None
         self._begun_at = time.monotonic()
+        self._drawn: Drawn | None = None
+        self._is_asked = False
+        """Something else than the feed has changed since it was drawn."""
         self._verdict: tuple[Run, float, Verdict, AlertHistory] | None = None
         """The newest, with its run, when it was made (monotonic seconds), and what was handled then."""
         for palette in (DARK, LIGHT, HIGH_CONTRAST):
@@ -147,7 +175,8 @@ class TopApp(App[int], inherit_bindings=False):
 
     def _draw_in_turn(self) -> None:
         """Draw after the messages that are queued already, so that a key is answered before the next drawing."""
-        self.post_message(Callback(self.draw))  # call_later has Textual look at the method's signature each time
+        # Not by call_later, which looks at the method's signature each time.
+        self.post_message(Callback(self._draw_changes))
 
     @property
     def begun_seconds(self) -> float:
@@ -198,6 +227,10 @@ class TopApp(App[int], inherit_bindings=False):
 
     def announce(self) -> None:
         """Something changed: draw soon. May be called from any thread."""
+        self._is_asked = True
+        self._feed_changed()
+
+    def _feed_changed(self) -> None:
         if self._refresher is not None:
             self._refresher.announce()
 
@@ -207,11 +240,25 @@ class TopApp(App[int], inherit_bindings=False):
         if self._refresher is not None:
             self._refresher.tick()
 
+    def _draw_changes(self) -> None:
+        """Draw what the feed has changed: while logs only grow, their lines, and all else once a second."""
+        if not self._may_show_lines() or self.front is None or not self.front.show_new_lines():
+            self.draw()
+
+    def _may_show_lines(self) -> bool:
+        drawn = self._drawn
+        if self._is_asked or drawn is None or drawn.screen is not self.front:
+            return False
+        with suppress(NeuronTopError):  # `draw` meets it again, and shows it
+            return time.monotonic() - drawn.at < WHOLE_SECONDS and self.feed.read(drawn.still_holds)
+        return False
+
     def draw(self) -> None:
         """Read the view of the screen in front and show it."""
         screen = self.front
         if screen is None or not screen.is_mounted or not screen.is_attached:  # not mounted yet, or removed already
             return
+        self._is_asked = False
         try:
             shown = self.feed.read(partial(self._band_and_view, screen))
         except NeuronTopError as problem:
@@ -237,6 +284,7 @@ class TopApp(App[int], inherit_bindings=False):
         The verdict may be a second old, as it checks every alert; on the overview it belongs to the moment that the
         panels show.
         """
+        self._drawn = Drawn.now(screen, run)
         view = screen.read(run, now)
         shown = screen.overview_of(view)
         one = self._fresh_verdict(run)

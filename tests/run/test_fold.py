@@ -74,7 +74,7 @@ def totals(run: Run) -> dict[str, Any]:
         for key, graph in compiles.graphs.items()
     }  # fmt: skip
     return {
-        "events": run.events,
+        "events": (run.events, run.growths),
         "state": run.state(NOW),
         "graphs": graphs,
         "sums": (sums.hits, sums.hits_after_compile, sums.misses, sums.failures, sums.failures_met, sums.graphs_hit,

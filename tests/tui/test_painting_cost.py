@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from neuron_top import tui
+from neuron_top.events import AnyEvent, OutputGrew, StepReported
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.settings import Settings
@@ -16,6 +19,7 @@ from neuron_top.tui.app import TopApp
 from neuron_top.tui.widgets.log_window import NEAR_LINES, TAIL_LINES, LogWindow
 
 from . import feeds
+from .test_fleet import until
 
 
 class Counting(TopApp):
@@ -63,6 +67,54 @@ def test_what_changed_is_sent_within_a_few_milliseconds() -> None:
     code = "import neuron_top.tui.app, textual.screen as screen; print(screen.UPDATE_PERIOD)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(done.stdout) <= 0.005
+
+
+class Drawings(TopApp):
+    """Counts how often a view is read and drawn as a whole."""
+
+    CSS_PATH = Path(tui.__file__).with_name("app.tcss")
+    whole = 0
+
+    def draw(self) -> None:
+        self.whole += 1
+        super().draw()
+
+
+async def test_while_logs_alone_grow_only_their_lines_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neuron_top.tui.app.WHOLE_SECONDS", 1e9)
+    feed = feeds.full()
+    app = Drawings(feed, Settings(), services=feeds.StillServices())
+
+    def grow(text: str, *more: AnyEvent) -> None:
+        end = feed.lines[-1].end
+        feed.lines.append(LogLine(source="log:train.log", offset=end, end=end + 10, text=text))
+        feed.push(OutputGrew(path="train.log", end=end + 10, lines=1, at=feed.now), *more)
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(app, pilot, lambda text: "Training" in text)
+        await pilot.pause(0.3)
+        before = app.whole
+        grow("a line that came later")
+        await until(app, pilot, lambda text: "a line that came later" in text)
+        assert app.whole == before
+        grow("its step", StepReported(step=77, loss=1.25, at=feed.now, source="log:train.log"))
+        await until(app, pilot, lambda text: "its step" in text and "77" in text)
+        assert app.whole == before + 1
+        app.announce()
+        await until(app, pilot, lambda _: app.whole == before + 2)
+
+
+async def test_the_first_line_of_a_job_changes_more_than_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neuron_top.tui.app.WHOLE_SECONDS", 1e9)
+    monkeypatch.setattr("neuron_top.tui.screens.overview.RECENT_PERIOD", 1e9)
+    feed = feeds.StillFeed()
+    app = Drawings(feed, Settings(), services=feeds.StillServices())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(app, pilot, lambda text: "neurontop" in text)
+        await pilot.pause(0.3)
+        feed.lines.append(LogLine(source="log:train.log", offset=0, end=10, text="the first line"))
+        feed.push(OutputGrew(path="train.log", end=10, lines=1, at=feed.now, source="log:train.log"))
+        await until(app, pilot, lambda text: "the first line" in text)
 
 
 class Kept:

@@ -113,6 +113,10 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         self.query_one(Tabs).show(band.verdict.alerts)
         self.show(view)
 
+    def show_new_lines(self) -> bool:
+        """Show the newest lines of the logs, of which nothing else has changed; False: the view must be read."""
+        return False
+
     def redraw_all(self) -> None:
         """Draw every line again (a new theme, a pause)."""
         for widget in self.query(Lines):

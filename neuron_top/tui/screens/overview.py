@@ -250,7 +250,7 @@ class OverviewScreen(LiveScreen):
         self._details = RarelyRead(details)
         self._recent: Sequence[RunRow] = ()
         self._poller: Poller[tuple[RunRow, ...]] | None = None
-        self._idle = False
+        self._idle = self._silent = False
 
     def on_mount(self) -> None:
         """Look for recordings now and then, well after the first frame."""
@@ -302,13 +302,23 @@ class OverviewScreen(LiveScreen):
 
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
-        self._idle = is_idle(view.view)
+        self._idle, self._silent = is_idle(view.view), view.view.header.silent is not None
         board = self.query_one(Board)
         board.place(requests(view, self.size.width, self.size.height), main_panels(view.view))
         for panel in board.panels:
             panel.show(view)
+        self.query_one(LogTail).ended(last_line_text(view.view.header))
+        self._show_tail()
+
+    def show_new_lines(self) -> bool:
+        """Show them, unless the first line, or the first after a long silence, changes what stands beside them."""
+        if self._idle or self._silent:
+            return False
+        self._show_tail()
+        return True
+
+    def _show_tail(self) -> None:
         log = self.query_one(LogTail)
-        log.ended(last_line_text(view.view.header))
         log.show(self.host.log_tail(log.wanted))
 
 

@@ -28,6 +28,10 @@ class TableScreen(LiveScreen):
             if state.filter:
                 self.call_later(self.open_filter, state.filter)
 
+    def show_new_lines(self) -> bool:
+        """Nothing: no row says how far a log has grown."""
+        return True
+
     def table_state(self) -> TableState:
         """How the rows are arranged now."""
         table = self.table
