@@ -31,8 +31,12 @@ class StoreLocation(msgspec.Struct, frozen=True):
 
     @property
     def exists(self) -> bool:
-        """Whether there is anything to open; always True for a database, where only opening it would tell."""
-        return bool(self.address) or self.path.exists()
+        """Whether there is anything to open; always True where only opening it would tell: for a database, and for a
+        file that this user may not look for."""
+        try:
+            return bool(self.address) or self.path.exists()
+        except PermissionError:
+            return True
 
     def nothing_recorded(self, begin: str = "", end: str = "") -> NeuronTopError:
         """Why there is nothing to open: a file stands where the folder should be, or nothing was recorded yet.
