@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from neuron_top.compile.wrapper import scratch
 from tests.servers.postgres import postgres_server, postgres_url
 from tests.servers.slurm import SlurmCluster, SlurmMissing, slurm_cluster
 
@@ -63,6 +66,18 @@ def _not_the_users_files(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyte
         "NO_COLOR",
     ):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _own_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that met a full disk works elsewhere from then on: not those of other tests, which share it."""
+    monkeypatch.setattr(scratch, "_of_this_process", scratch.Scratch())
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)
+    for name in ("TMPDIR", "TORCHINDUCTOR_CACHE_DIR"):
+        before = os.environ.get(name)
+        monkeypatch.setenv(name, before or "")  # so that it is put back, too, where it was not set
+        if before is None:
+            monkeypatch.delenv(name)
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from neuron_top.compile.wrapper import scratch
 from tests.adversary.attacker import mounted
 from tests.adversary.victim import PROGRAMS, started
 from tests.inductor_folder import inductor_folder
@@ -55,15 +52,3 @@ def folder(sound: Path, tmp_path: Path) -> Path:
     if (sound / "state").exists():
         shutil.copytree(sound / "state", tmp_path / "state")
     return tmp_path
-
-
-@pytest.fixture(autouse=True)
-def _own_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that met a full disk works elsewhere from then on: not those of other tests, which share it."""
-    monkeypatch.setattr(scratch, "_of_this_process", scratch.Scratch())
-    monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)
-    for name in ("TMPDIR", "TORCHINDUCTOR_CACHE_DIR"):
-        before = os.environ.get(name)
-        monkeypatch.setenv(name, before or "")  # so that it is put back, too, where it was not set
-        if before is None:
-            monkeypatch.delenv(name)

@@ -353,14 +353,17 @@ def test_a_job_killed_between_a_compile_and_its_publication_leaves_nothing(own_c
 import os, signal
 from neuron_top.compile.wrapper.persistent_cache import WritableEntry
 def end(entry, outputs, stats):
-    print("written", all(path.exists() for path in outputs.values()), flush=True)
+    print("written", all(path.exists() for path in outputs.values()), entry.path, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 WritableEntry.publishing = end
 """
     job = run(ending + TRAIN)
-    assert (job.returncode, job.stdout) == (-signal.SIGKILL, "written True\n"), job.stderr
+    assert (job.returncode, job.stdout[:13]) == (-signal.SIGKILL, "written True "), job.stderr
+    entry = job.stdout[13:].strip()
     jobs.until(lambda: not list(own_caches.rglob("*.lock")))
-    assert not list(own_caches.rglob("*.tmp"))
+    assert not list(
+        Path(entry).glob("*.tmp")
+    )  # of another graph, PyTorch may have been writing: its next holder sweeps
 
 
 def test_a_killed_compile_process_is_reported_tried_once_more_and_no_failure_of_the_graph(
