@@ -219,6 +219,8 @@ class FailureReader:
             self._headings.expect(finding, statement)
         elif reasons_below.is_banner(statement.text):
             self._headings.expect(finding, statement, Expects.LABELED)
+        elif general.heads_panics_words(statement.text):
+            self._headings.expect(finding, statement, Expects.PANICS_WORDS)
         elif exceptions.is_bare(statement.text):
             self._headings.expect(finding, statement, Expects.WORDS)
         else:

@@ -126,7 +126,8 @@ _STACK = late_pattern(
 _REPORT = 'ErrorMessage "'
 """How SageMaker's toolkit quotes the exception that ended the script."""
 _PANIC = late_pattern(
-    r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S|panicked at \S.{0,300}\.rs:\d{1,7}:\d{1,5}:?$"
+    r"panic: (?!runtime error)\S|thread '.{0,80}'(?: \(\d{1,10}\))? panicked at \S"
+    r"|panicked at \S.{0,300}\.rs:\d{1,7}:\d{1,5}:?$"
 )
 _FAILED = late_pattern(
     r"(?:[\w./'\"()-]+ ){0,6}(?:failed|FAILED|Failed)(?:$|[.!:]| (?:with|because|due to|after|during|while)\b)"
@@ -220,6 +221,11 @@ def rest_of_banner(statement: Statement) -> CauseVerdict | None:
 def ends_process(text: str) -> bool:
     """Whether a line outside a traceback shows by its form that a process has ended: a panic of Go or Rust."""
     return _PANIC.match(text) is not None
+
+
+def heads_panics_words(text: str) -> bool:
+    """Whether a panic of Rust names only its place, as it does since 1.73; its words are the next line."""
+    return text.endswith(":") and " panicked at " in text and _PANIC.match(text) is not None
 
 
 def _doubt(statement: Statement, row: Recognizer) -> Doubt:

@@ -39,6 +39,8 @@ class Expects(Enum):
     REASON = auto()
     WORDS = auto()
     """The exception's own message."""
+    PANICS_WORDS = auto()
+    """What Rust prints below the place of a panic, whatever it looks like."""
     QUOTED = auto()
     """An exception that it quotes; until that comes, the heading's own text counts."""
     GRAPH = auto()
@@ -93,6 +95,8 @@ class Headings:
         self._open = None
         if heading.expects is Expects.LABELED:
             return self._labeled(heading, statement, verdict), heading.finding
+        if heading.expects is Expects.PANICS_WORDS:
+            return _panics_words(heading, statement), heading.finding
         if heading.expects is Expects.REASON and verdict is None:
             return _headed(heading, statement), heading.finding
         if heading.expects in (Expects.WORDS, Expects.GRAPH):
@@ -123,7 +127,7 @@ class Headings:
         text, lines = statement.text, statement.line - heading.line
         if heading.expects is Expects.REASON:
             return lines == 1 and reasons_below.labels_reason(text, heading.statement.text)
-        if heading.expects is Expects.LABELED:
+        if heading.expects in (Expects.LABELED, Expects.PANICS_WORDS):
             return False
         if heading.expects is Expects.GRAPH:
             is_near = statement.line - heading.statement.line <= _LINES_TO_GRAPHS_WORDS
@@ -161,6 +165,22 @@ class Headings:
         return Below.REASON
 
 
+def _panics_words(heading: _Heading, statement: Statement) -> Below:
+    """Move the finding of a panic to the next line, which says why."""
+    if statement.line - heading.line > 1 or statement.process != heading.statement.process:
+        return Below.OTHER
+    move(heading.finding, statement)
+    _take_meaning(heading.finding, statement)
+    return Below.REASON
+
+
+def _take_meaning(finding: Finding, statement: Statement) -> None:
+    """Let a finding mean what known words of the line say that it was moved to."""
+    known = recognize(statement)
+    if known is not None and known.weight < Weight.CASCADE:
+        finding.verdict = finding.verdict._replace(cause_class=known.cause_class, advice=known.name)
+
+
 def _headed(heading: _Heading, statement: Statement) -> Below:
     """Move the heading's finding to this line, if it states the reason; OTHER if it does not."""
     finding, above = heading.finding, heading.statement
@@ -172,9 +192,8 @@ def _headed(heading: _Heading, statement: Statement) -> Below:
         return Below.OTHER
     move(finding, statement)
     if finding.terminal:
-        known = recognize(statement)
-        if finding.verdict.row is not None and known is not None and known.weight < Weight.CASCADE:
-            finding.verdict = finding.verdict._replace(cause_class=known.cause_class, advice=known.name)
+        if finding.verdict.row is not None:
+            _take_meaning(finding, statement)
         finding.verdict = finding.verdict._replace(
             weight=Weight.STATEMENT, reason=ReasonGiven.STATED, confidence=Confidence.MEDIUM
         )

@@ -1,16 +1,20 @@
 """Keeps lines that are no failures by themselves, but may be the reason of one that follows.
 
 NCCL's network plugin did not start: a job on one machine goes on without it. `which` did not find a program: most
-scripts only check that, but if a script then runs the empty result, the shell takes an option for the command.
+scripts only check that, but if a script then runs the empty result, the shell takes an option for the command. vLLM
+did not load one of its libraries of operators: on most devices it goes on without it, unless an operator is asked for.
 """
 
 from __future__ import annotations
 
+import msgspec
+
 from neuron_top.diagnose.findings import Finding
-from neuron_top.diagnose.recognizers import NOT_INSTALLED, Doubt
+from neuron_top.diagnose.recognizers import NOT_INSTALLED, Doubt, recognize
 from neuron_top.diagnose.statement import Statement
-from neuron_top.diagnose.verdicts import CauseVerdict
+from neuron_top.diagnose.verdicts import CauseVerdict, by_row
 from neuron_top.events.diagnosis import CauseClass
+from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
 WORDS: tuple[bytes, ...] = (b"which: no ",)
@@ -34,6 +38,12 @@ _OPTION_WITHOUT_VALUE = late_pattern(
     r"(?i)\bargument (?:-\w/)?--?(?P<argparses>[\w-]{1,60})\S{0,60}: (?:expected (?:one|at least one) argument"
     r"|invalid \w{1,20} value: '')|\boption '?--?(?P<others>[\w-]{1,60})'? requires an argument"
 )
+_NOT_LOADED = late_pattern(r"Failed to import from (?:\w{1,60}\.){1,4}(?P<name>\w{1,60})(?: with|:) \w{1,40}Error\(")
+_NO_OPERATOR = late_pattern(
+    r"Tried to instantiate class '(?P<class>\w{1,60})\."
+    r"|'_OpNamespace' '(?P<namespace>\w{1,60})' object has no attribute"
+)
+"""How PyTorch reports that a library of operators was not loaded, or has not this one."""
 _MOST_NAMES = 64
 _LINES_TO_USE = 5
 """From a program that was not found down to where a shell was to run it."""
@@ -47,12 +57,17 @@ class Suspects:
         """Where the plugin first reports that it did not start."""
         self._not_found: Statement | None = None
         """The last program that was not found."""
+        self._not_loaded: dict[str, Statement] = {}
+        """By name, libraries of operators, where it is first said that they were not loaded."""
 
     def note(self, statement: Statement) -> bool:
         """Keep a line that is no failure, if it may be the reason of one; True if a later copy of it counts again."""
         text = statement.text
         if self._plugin is None and ("OFI" in text or "ofi" in text or "NET/" in text) and _PLUGIN_FAILED.search(text):
             self._plugin = statement
+        library = _NOT_LOADED.search(text) if "ailed to import from " in text else None
+        if library is not None and len(self._not_loaded) < _MOST_NAMES:
+            self._not_loaded.setdefault(library["name"], msgspec.structs.replace(statement, level=LogLevel.NOTSET))
         if "which: no " not in text or _NOT_FOUND.match(text) is None:
             return False
         self._not_found = statement
@@ -60,6 +75,9 @@ class Suspects:
 
     def reason(self, statement: Statement, verdict: CauseVerdict) -> tuple[Statement, CauseVerdict] | None:
         """The kept line that is the reason of this failure, and what it means then; None if there is none."""
+        if (library := self._library_of(statement)) is not None:
+            row = recognize(library)
+            return library, verdict if row is None else by_row(row)
         if verdict.row is None:
             return None
         if self._plugin is not None and _NO_TRANSPORT.search(statement.text):
@@ -71,6 +89,11 @@ class Suspects:
         if statement.line - program.line > _LINES_TO_USE:
             return None
         return program, verdict._replace(cause_class=CauseClass.MISSING_DEPENDENCY, advice=NOT_INSTALLED)
+
+    def _library_of(self, statement: Statement) -> Statement | None:
+        """Where it is said that the library was not loaded whose operator is missing."""
+        operator = _NO_OPERATOR.search(statement.text) if self._not_loaded else None
+        return None if operator is None else self._not_loaded.get(operator["class"] or operator["namespace"])
 
 
 class EmptyOptions:

@@ -33,6 +33,7 @@ def read_header(statement: Statement) -> None:
 
 _READERS = (
     tools.cloud_logging,
+    tools.airflow,
     frameworks.glog,
     neuron.nccl,
     neuron.ucx,

@@ -29,6 +29,12 @@ _APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
 _LOGRUS = late_pattern(r"(?P<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[\d{4,}\] ")
 """The header of the Go logger logrus on a terminal; fields follow the message, after blanks."""
 _LOGRUS_LEVELS = {"ERRO": LogLevel.ERROR, "FATA": LogLevel.FATAL, "PANI": LogLevel.FATAL, "WARN": LogLevel.WARNING}
+_AIRFLOW = late_pattern(
+    r"(?:\[\d{4}-\d\d-\d\d[T,] ?\d\d:\d\d:\d\d(?:\.\d{1,9})?(?: ?UTC|Z|[+-]\d\d:?\d\d)?\] )?"
+    r"\{(?:subprocess|bash\w*|process_utils|pod_\w+|kubernetes_pod|docker|ssh|ecs\w*|spark_\w+|logging_mixin)\.py:\d{1,6}\}"
+    r" (?:INFO|WARNING) -(?: \[base\])? ?"
+)
+"""Airflow's header for a line that a task's program has printed: its level tells nothing of the line."""
 TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem)[\w.-]*"
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|flux-shell|pyxis|modprobe|rmmod|insmod|kubectl)"
@@ -96,6 +102,10 @@ def logrus(statement: Statement) -> bool:
 
 def cloud_logging(statement: Statement) -> bool:
     return statement.take_off(_CLOUD_LOGGING) is not None
+
+
+def airflow(statement: Statement) -> bool:
+    return statement.take_off(_AIRFLOW) is not None
 
 
 def tool(statement: Statement) -> bool:

@@ -59,8 +59,8 @@ Thread 0x00007f (most recent call first):
         "script_error",
         """
 loading 3 programs
->>>thread 'main' panicked at src/runner.rs:31:5:
-assertion failed: handle.is_some()
+thread 'main' panicked at src/runner.rs:31:5:
+>>>assertion failed: handle.is_some()
 """,
         "failed",
     ),
@@ -237,5 +237,27 @@ std::exception::what: RuntimeException
 srun: error: n-1: task 3: Exited with exit code 1
 slurmstepd: error: *** JOB 77 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
 """,
+    ),
+    Case(
+        "a panic of Rust that names its thread's number, and whose words look like a line for developers",
+        "script_error",
+        """
+[DEBUG] leaf=0.7
+thread '<unnamed>' (4711) panicked at src/steep.rs:27:21:
+>>>[DEBUG] no column 'leaf' 
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+""",
+        "failed",
+    ),
+    Case(
+        "a panic of Rust for want of room on a disk, above a long backtrace",
+        "tool_error",
+        """
+thread 'main' panicked at src/steep.rs:27:21:
+>>>called `Result::unwrap()` on an `Err` value: Os { code: 28, kind: StorageFull, message: "No space left on device" }
+stack backtrace:
+"""
+        + "".join(f"  {number}: steep::pour\n             at ./src/steep.rs:{number}:1\n" for number in range(40)),
+        "failed",
     ),
 )

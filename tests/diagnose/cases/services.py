@@ -563,4 +563,37 @@ E0304 05:06:07.000001 1 memory_manager.cc:192] failed to allocate pinned system 
 error: creating server: Internal - failed to load all models
 """,
     ),
+    Case(
+        "a library of vLLM's operators that was not loaded, and one of which is asked for",
+        "missing_dependency",
+        """
+>>>WARNING 02-28 20:57:36 _core_ext.py:180] Failed to import from vllm._tea_C with ImportError('libtea_hip.so: cannot open shared object file: No such file or directory')
+Traceback (most recent call last):
+  File "/tea/lib/python3.10/site-packages/vllm/__init__.py", line 3, in <module>
+    from vllm.pots import Pot
+  File "/tea/lib/python3.10/site-packages/vllm/pots.py", line 9, in <module>
+    Lid = torch.classes._tea_C.Lid
+RuntimeError: Tried to instantiate class '_tea_C.Lid', but it does not exist! Ensure that it is registered via torch::class_
+""",
+    ),
+    Case(
+        "a server on a TPU that does without vLLM's operators, and starts",
+        "",
+        """
+ERROR 08-16 20:22:58 [tpu_info.py:40] Unable to poll TPU GCE Metadata. Got status code: 404 and content: 
+Check failed with unknown exit code: -6.
+WARNING 08-16 20:23:18 [interface.py:368] Failed to import from vllm._C: ModuleNotFoundError("No module named 'vllm._C'")
+INFO 08-16 20:23:18 [__init__.py:112] Registered model loader
+""",
+    ),
+    Case(
+        "what servers print about models that they load all the same",
+        "",
+        """
+str: cannot properly format tensor name output with suffix=weight bid=-1 xid=-1
+load_tensors: offloaded 43/43 layers to GPU
+Could not find image processor class in the image processor config or the model config. Loading based on pattern matching with the model's feature extractor configuration.
+main: server is listening on http://127.0.0.1:8080
+""",
+    ),
 )

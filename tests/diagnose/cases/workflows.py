@@ -487,4 +487,32 @@ Caused by: org.tea.LeafException: unable to read next leaf
         ... 11 more
 """,
     ),
+    Case(
+        "an exception of Java that Airflow passes on at level INFO",
+        "script_error",
+        """
+[2026-05-19, 16:32:13 UTC] {subprocess.py:93} INFO - Traceback (most recent call last):
+[2026-05-19, 16:32:13 UTC] {subprocess.py:93} INFO -   File "/tea/steep.py", line 8, in <module>
+[2026-05-19, 16:32:13 UTC] {subprocess.py:93} INFO -     pot.csv("/cup")
+[2026-05-19, 16:32:13 UTC] {subprocess.py:93} INFO - py4j.protocol.Py4JJavaError: An error occurred while calling o9.csv.
+>>>[2026-05-19, 16:32:13 UTC] {subprocess.py:93} INFO - : java.lang.IllegalStateException: the pot has no lid
+[2026-05-19, 16:32:13 UTC] {subprocess.py:93} INFO - \tat tea.Pot.pour(Pot.java:59)
+[2026-05-19, 16:32:13 UTC] {subprocess.py:97} INFO - Command exited with return code 1
+[2026-05-19, 16:32:13 UTC] {taskinstance.py:3310} ERROR - Task failed with exception
+Traceback (most recent call last):
+  File "/usr/lib/airflow/operators/bash.py", line 249, in execute
+    raise AirflowException(
+airflow.exceptions.AirflowException: Bash command failed. The command returned a non-zero exit code 1.
+""",
+        "failed",
+    ),
+    Case(
+        "an error line of a program that Airflow passes on",
+        "script_error",
+        """
+[2026-05-19T16:32:13.166+0000] {pod_manager.py:477} INFO - [base] steeping
+>>>[2026-05-19T16:32:14.166+0000] {pod_manager.py:477} INFO - [base] ERROR: no leaf is left
+[2026-05-19T16:32:15.166+0000] {taskinstance.py:1225} INFO - Marking task as FAILED. dag_id=tea
+""",
+    ),
 )
