@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from neuron_top.diagnose.findings import Findings
-from neuron_top.diagnose.recognizers import ENGINE_DIED, HOST_TAKEN, NO_CAPACITY, PIPS_BUILD, TRIED_AGAIN, Weight
+from neuron_top.diagnose.recognizers import (
+    ENGINE_DIED,
+    HOST_TAKEN,
+    NO_CAPACITY,
+    PIPS_BUILD,
+    TRIAL_FAILED,
+    TRIED_AGAIN,
+    Weight,
+)
 from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.levels import LogLevel
@@ -21,7 +29,7 @@ WORDS: tuple[bytes, ...] = (
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
-    b"requeued job ", b"shutdown triggered",
+    b"requeued job ", b"shutdown triggered", b" finished with value",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
 
@@ -56,6 +64,8 @@ _JOB_AGAIN = late_pattern(
 job again that is about to be stopped."""
 _SHUTDOWN = "shutdown triggered"
 """How vLLM's server says that a signal has asked it to end; it then ends its engine, and reports that as a failure."""
+_TRIAL = late_pattern(r"Trial \d{1,9} (?P<end>finished|failed) with (?:value|parameters)")
+"""How Optuna reports the end of a trial."""
 _TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
 """The heading of Ansible's output of a task."""
 _TASK_IGNORED = "...ignoring"
@@ -102,6 +112,8 @@ class Recovery:
         """A server has been asked to end."""
         self._task = 0
         """Line in which the last task of Ansible begins."""
+        self._a_trial_finished = False
+        """Of a study of Optuna."""
         self.depends_on_place = False
         """Whether what the last line means depends on the lines before it: a copy of it may mean something else."""
 
@@ -132,7 +144,7 @@ class Recovery:
         if _SHUTDOWN in statement.text:
             self._shuts_down = True
             return True
-        if self._is_of_task(statement):
+        if self._is_of_task(statement) or self._is_of_study(statement):
             return True
         if _NEW_SESSION in statement.text:
             self.depends_on_place = True
@@ -175,6 +187,16 @@ class Recovery:
             if finding.last_line > self._task:
                 finding.goes_on_at = statement.line
         return begins or is_ignored
+
+    def _is_of_study(self, statement: Statement) -> bool:
+        """Whether a study of Optuna goes on: a trial has finished, or fails after others have finished."""
+        trial = _TRIAL.match(statement.text)
+        self.depends_on_place |= trial is not None
+        if trial is not None and trial["end"] == "finished":
+            self._a_trial_finished = True
+            for finding in self._findings.all:
+                finding.recovered |= finding.verdict.row is not None and finding.verdict.row.name == TRIAL_FAILED
+        return trial is not None and self._a_trial_finished
 
     def _note_restart(self, statement: Statement) -> None:
         """Note for all findings so far that workers are started again; a finding that comes again later has ended those

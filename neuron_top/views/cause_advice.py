@@ -402,6 +402,7 @@ OF_ROWS: dict[str, str] = {
     "the job did not write, a limit of memory), then condor_release the job",
     "HTCondor reports that a job was stopped": "Somebody, a policy or the machine's owner ended the job: "
     "condor_history -l shows RemoveReason",
+    "a trial of Optuna failed": "No trial has finished: the exception ends the line, and its traceback stands below",
     "a rule of Snakemake failed": "Read what the rule's command printed above, or the file that `log:` names below",
     "Snakemake lacks a file": "The file is named below: no rule makes it, and it does not exist",
     "a rule of Snakemake did not write its files": "The files are named below, and the command ended with status 0: "

@@ -28,7 +28,7 @@ from neuron_top.diagnose.recognizers.network import TRIED_AGAIN
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
 from neuron_top.diagnose.recognizers.scheduling import NO_CAPACITY
 from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recognize
-from neuron_top.diagnose.recognizers.workflows import HTCONDOR_STOPPED, HTCONDORS_EVENT
+from neuron_top.diagnose.recognizers.workflows import HTCONDOR_STOPPED, HTCONDORS_EVENT, TRIAL_FAILED
 
 __all__ = [
     "BY_SCHEDULER",
@@ -50,6 +50,7 @@ __all__ = [
     "STOPPED",
     "STOPS_TASKS",
     "STOPS_WORKERS",
+    "TRIAL_FAILED",
     "TRIED_AGAIN",
     "WAITS",
     "TERMINAL",

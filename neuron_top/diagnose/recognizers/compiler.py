@@ -57,7 +57,7 @@ COMPILER: tuple[Recognizer, ...] = (
         ),
         (
             rf"{_DOTS}(?:Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)\b|"
-            r"\[F13[4-69]\]|terminated abnormally"
+            r"\[F13[4-69]\]|(?<!trace )terminated abnormally"
             rf"|{_COMPILERS} failed with (?:-(?:4|6|7|8|11)|13[24-69])\b"
             rf"|{_COMPILERS}.{{0,4000}}(?:Signals\.SIG(?:SEGV|ABRT|BUS|ILL|FPE)|core dumped|[Ss]egmentation fault"
             r"|exit (?:status|code):? (?:-6|-11|-7|134|135|139)\b)|Backend exited with code -(?:6|7|11)\b"

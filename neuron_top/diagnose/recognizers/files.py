@@ -127,13 +127,14 @@ FILES: tuple[Recognizer, ...] = (
     Recognizer(
         "a script's syntax",
         CauseClass.SCRIPT_ERROR,
-        Weight.STATEMENT,
+        Weight.REASON,
         words(": syntax error|': command not found"),
         (
             r": line \d+: (?:syntax error\b|\$'[^']{1,200}': command not found$)"
             r"|^\S{1,300}: \d+: (?:\S{1,300}: )?Syntax error: "
         ),
         Confidence.HIGH,
+        doubt=Doubt.MUCH,
     ),
     Recognizer(
         "the shell cannot run something",

@@ -10,7 +10,18 @@ HTCONDORS_EVENT = "HTCondor reports that a job cannot go on"
 HTCONDOR_STOPPED = "HTCondor reports that a job was stopped"
 """The same of jobs that were removed, or sent away from their machine."""
 _EVENT = r"^\d{3} \(\d{1,12}\.\d{1,9}\.\d{1,9}\) \d[\d/-]{3,9} [\d:.]{8,16} "
+TRIAL_FAILED = "a trial of Optuna failed"
+"""Row of what a study may survive."""
 WORKFLOWS: tuple[Recognizer, ...] = (
+    Recognizer(
+        TRIAL_FAILED,
+        CauseClass.SCRIPT_ERROR,
+        Weight.MESSAGE,
+        words(" failed with parameters: "),
+        r"^Trial \d{1,9} failed with parameters: ",
+        Confidence.LOW,
+        any_level=True,
+    ),
     Recognizer(
         HTCONDORS_EVENT,
         CauseClass.TOOL_ERROR,

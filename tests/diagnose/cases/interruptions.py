@@ -412,4 +412,16 @@ INFO:tensorflow:Dequeue next (100) batch(es) of data from outfeed.
 >>>INFO:tensorflow:ShutdownHook: lame workers found: HeartbeatManager(/job:worker/replica:0/task:0/device:CPU:0)
 """,
     ),
+    Case(
+        "a Fortran program that was canceled, and whose stack could not be printed",
+        "interrupted",
+        """
+>>>slurmstepd: error: *** JOB 4711 ON tea-n1 CANCELLED AT 2026-04-21T12:13:09 ***
+*** longjmp causes uninitialized stack frame ***: /tea/steep.exe terminated
+forrtl: error (78): process killed (SIGTERM)
+Image              PC                Routine            Line        Source             
+
+Stack trace terminated abnormally.
+""",
+    ),
 )

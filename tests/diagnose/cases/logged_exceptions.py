@@ -305,4 +305,54 @@ Original stack trace for 'step':
 [2026-05-02 10:00:02,100] [INFO][session.py:20:restore] Restoring parameters from /models/step-700
 """,
     ),
+    Case(
+        "a study of which every trial fails",
+        "script_error",
+        """
+[I 2026-03-02 10:11:12,131] A new study created in memory with name: lr-sweep
+>>>[W 2026-03-02 10:11:20,111] Trial 0 failed with parameters: {'lr': 0.9} because of the following error: NameError("name 'leaf' is not defined").
+Traceback (most recent call last):
+  File "sweep.py", line 31, in objective
+    pour(leaf)
+NameError: name 'leaf' is not defined
+[W 2026-03-02 10:11:20,113] Trial 0 failed with value None.
+[W 2026-03-02 10:12:20,113] Trial 1 failed with parameters: {'lr': 0.1} because of the following error: NameError("name 'leaf' is not defined").
+Traceback (most recent call last):
+  File "sweep.py", line 31, in objective
+    pour(leaf)
+NameError: name 'leaf' is not defined
+[W 2026-03-02 10:12:20,115] Trial 1 failed with value None.
+""",
+    ),
+    Case(
+        "a study of which the last trial fails",
+        "",
+        """
+[I 2026-03-02 10:12:20,113] Trial 0 finished with value: 0.81 and parameters: {'lr': 0.01}. Best is trial 0 with value: 0.81.
+[W 2026-03-02 10:13:20,111] Trial 1 failed with parameters: {'lr': 0.9} because of the following error: ValueError('nan').
+Traceback (most recent call last):
+  File "sweep.py", line 31, in objective
+    check(loss)
+ValueError: nan
+[W 2026-03-02 10:13:20,113] Trial 1 failed with value None.
+""",
+    ),
+    Case(
+        "an exception of JAX below the one that says that frames were left out",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/lib/python3/site-packages/jax/_src/api.py", line 9, in pour
+    raise TypeError("a leaf is no array")
+jax.errors.SimplifiedTraceback: For simplicity, JAX has removed its internal frames from the traceback of the following exception. Set JAX_TRACEBACK_FILTERING=off to include these.
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "tea.py", line 9, in <module>
+    pour(leaf)
+>>>TypeError: a leaf is no array
+""",
+        "failed",
+    ),
 )

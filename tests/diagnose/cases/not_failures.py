@@ -762,4 +762,15 @@ steeping
 2026-05-06 10:00:40.422598: I tea/leaves.cc:482] Pot filled.
 """,
     ),
+    Case(
+        "back ends that JAX does without, and an attribute of protobuf",
+        "",
+        """
+Unable to initialize backend 'rocm': module 'jaxlib.xla_extension' has no attribute 'GpuAllocatorConfig'
+Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so: libtpu.so: cannot open shared object file: No such file or directory
+AttributeError: 'MessageFactory' object has no attribute 'GetPrototype'
+AttributeError: 'MessageFactory' object has no attribute 'GetPrototype'
+pouring the first cup
+""",
+    ),
 )

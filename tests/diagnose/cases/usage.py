@@ -413,4 +413,33 @@ usage:  ar -d [-TLsv] archive file ...
 make: *** [libleaf.a] Error 1
 """,
     ),
+    Case(
+        "a script's syntax, below a module that was not found and that the script did without",
+        "script_error",
+        """
+Lmod has detected the following error: The following module(s) are unknown:
+"kettle"
+
+>>>/var/spool/slurmd/job4711/slurm_script: line 33: syntax error near unexpected token `('
+/var/spool/slurmd/job4711/slurm_script: line 33: `export LEAVES=max(pots / cups, 1)'
+""",
+    ),
+    Case(
+        "an error of a library that names itself before the level",
+        "script_error",
+        """
+>>>OpenCV ERROR: Unsupported format or combination of formats (a leaf in a pot)
+\tin function cvSteep, utils.cpp(573)
+Terminating the application...
+exit status 255
+""",
+    ),
+    Case(
+        "measured errors, whose names stand before a word in capitals",
+        "",
+        """
+Mean ERROR: 0.25
+RMS ERROR: -1.5e-3
+""",
+    ),
 )
