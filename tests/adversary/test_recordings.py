@@ -47,6 +47,7 @@ def used(path: Path) -> None:
         store.compile_history()
     feed = ReplayFeed(StoreLocation(path), "last")
     feed.show(feed.clock.end)
+    feed.stop()
 
 
 @pytest.mark.parametrize("link", [False, True])
@@ -65,6 +66,7 @@ def test_an_event_that_names_a_file_of_ours_shows_nothing_of_it(tmp_path: Path, 
     assert feed.log_chains() == []
     assert feed.log_lines([(f"log:{path}", 0) for path in (named, *odd)]) == []
     assert feed.log_newer({f"log:{named}": 0}, 10).lines == ()
+    feed.stop()
 
 
 def test_the_recordings_own_log_is_shown(tmp_path: Path) -> None:
@@ -74,6 +76,7 @@ def test_the_recordings_own_log_is_shown(tmp_path: Path) -> None:
     feed = ReplayFeed(StoreLocation(recording(tmp_path, OutputGrew(path=str(own), end=7, lines=1, at=1.5))), "last")
     feed.show(feed.clock.end)
     assert [line.text for line in feed.log_tail(10)] == ["step 1"]
+    feed.stop()
 
 
 SCHEMAS = {

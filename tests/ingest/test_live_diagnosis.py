@@ -244,6 +244,7 @@ def test_a_recorded_job_reports_the_reason_at_its_end_and_in_its_replay(recorded
     replay.show(replay.clock.end)
     replay.clock.seek(replay.clock.end)
     view = overview_of(replay)
+    replay.stop()
     assert (view.header.state, view.header.exit_code) == (JobState.FAILED, 3)
     assert view.diagnosis == reported[-1]
     assert view.alerts[0].title == "job failed"

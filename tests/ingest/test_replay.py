@@ -92,6 +92,7 @@ def test_each_moment_shows_what_was_known_then_forwards_and_back(store_path: Pat
     assert at(feed, 1021.0) == (1, None, ["step one", "step two"])
     assert at(feed, 1040.0) == (2, 0, ["step two", "step three"])
     assert at(feed, 1010.0) == (0, None, ["step one"])
+    feed.stop()
 
 
 def test_a_recording_whose_state_folder_was_moved_shows_its_log(tmp_path: Path) -> None:
@@ -119,6 +120,7 @@ def test_a_recording_whose_state_folder_was_moved_shows_its_log(tmp_path: Path) 
     assert [line.text for line in feed.log_newer({source: 9}, 5).lines] == ["step two"]
     assert [line.text for line in feed.log_lines([(source, 9)])] == ["step two"]
     assert [chain.files for chain in feed.log_chains()] == [(source,)]
+    feed.stop()
 
 
 def test_a_recording_is_found_by_name_and_by_the_beginning_of_its_id(store_path: Path) -> None:
