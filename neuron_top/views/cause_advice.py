@@ -402,6 +402,8 @@ OF_ROWS: dict[str, str] = {
     "the job did not write, a limit of memory), then condor_release the job",
     "HTCondor reports that a job was stopped": "Somebody, a policy or the machine's owner ended the job: "
     "condor_history -l shows RemoveReason",
+    "Python lacks its SSL module": "Nothing can be fetched by HTTPS: activate the environment (PATH, LD_LIBRARY_PATH), "
+    "or install Python again with OpenSSL",
     "a trial of Optuna failed": "No trial has finished: the exception ends the line, and its traceback stands below",
     "a rule of Snakemake failed": "Read what the rule's command printed above, or the file that `log:` names below",
     "Snakemake lacks a file": "The file is named below: no rule makes it, and it does not exist",

@@ -34,6 +34,7 @@ def read_header(statement: Statement) -> None:
 _READERS = (
     tools.cloud_logging,
     tools.airflow,
+    tools.step,
     frameworks.glog,
     neuron.nccl,
     neuron.ucx,

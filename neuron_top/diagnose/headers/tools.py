@@ -11,6 +11,8 @@ from neuron_top.parsers import logfmt as parsed_logfmt
 
 _WORKFLOW = late_pattern(r"##\[(?P<level>error|warning|debug|notice)\]")
 """How GitHub Actions and Azure Pipelines mark the lines of a step."""
+_STEP = late_pattern(r"[^\t\n]{1,100}\t[^\t\n]{1,100}\t\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z ?")
+"""Job, step and time, as `gh run view --log` prints them in front of each line."""
 _LETTER = late_pattern(
     r"\[(?P<level>[DIW])"
     r"(?: (?:\d{4}-\d\d-\d\d|\d{6}) \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [\w.-]{1,80}(?::\d{1,6})?)?)?\] ?"
@@ -102,6 +104,10 @@ def logrus(statement: Statement) -> bool:
 
 def cloud_logging(statement: Statement) -> bool:
     return statement.take_off(_CLOUD_LOGGING) is not None
+
+
+def step(statement: Statement) -> bool:
+    return statement.take_off(_STEP) is not None
 
 
 def airflow(statement: Statement) -> bool:

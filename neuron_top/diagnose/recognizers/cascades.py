@@ -178,7 +178,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"\S{0,40} ?(?:has |have )?(?:failed|died|crashed)(?: to start| unexpectedly)?[.!]?$"
             r"|^FAILED: Build did NOT complete successfully"
             r"|^(?:\w{1,20} )?(?i:run|workflow|pipeline|build) (?:has )?failed[.!]?$"
-            r"|^(?:~ )?Error executing process > \S"
+            r"|^(?:~ )?Error executing process > \S|^All the \d{1,6} fits failed\.$"
             r"|^(?:-- )?Trial (?:task failed for trial \S|\S{1,200}: Error (?:process|start|stopp|sav|restor)ing\b)"
         ),
         Confidence.LOW,

@@ -35,6 +35,13 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "Python lacks its SSL module",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.REASON,
+        words("ssl module is not available"),
+        r"\b(?:SSL|ssl) module is not available\b",
+    ),
+    Recognizer(
         "missing shared library",
         CauseClass.MISSING_DEPENDENCY,
         Weight.STATEMENT,

@@ -444,4 +444,24 @@ npm ERR!   errno: -13 }
 27 info ok
 """,
     ),
+    Case(
+        "a step of GitHub Actions, printed with job, step and time before each line",
+        "script_error",
+        """
+tea (3.10)\tUNKNOWN STEP\t2025-06-28T19:34:30.5Z collecting leaves
+>>>tea (3.10)\tUNKNOWN STEP\t2025-06-28T19:34:30.6Z ERROR: no leaf is left
+tea (3.10)\tUNKNOWN STEP\t2025-06-28T19:34:30.7Z ##[error]Process completed with exit code 1.
+tea (3.10)\tUNKNOWN STEP\t2025-06-28T19:34:30.8Z Post job cleanup.
+""",
+    ),
+    Case(
+        "a Python without SSL",
+        "missing_dependency",
+        """
+CondaHTTPError: HTTP 000 CONNECTION FAILED for url <https://tea.example/repodata.json.bz2>
+Elapsed: -
+
+>>>SSLError(MaxRetryError('HTTPSConnectionPool(host=tea.example, port=443): Max retries exceeded with url: /leaf (Caused by SSLError("Can\\'t connect to HTTPS URL because the SSL module is not available."))'))
+""",
+    ),
 )

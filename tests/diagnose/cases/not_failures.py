@@ -773,4 +773,24 @@ AttributeError: 'MessageFactory' object has no attribute 'GetPrototype'
 pouring the first cup
 """,
     ),
+    Case(
+        "Jenkins starts without its update site",
+        "",
+        """
+2026-05-24 08:29:52.244+0000 [id=32]\tWARNING\thudson.model.UpdateCenter#tea: Failed to update the default site. Plugin upgrades may fail.
+java.net.SocketTimeoutException: Connect timed out
+\tat java.base/sun.nio.ch.NioSocketImpl.connect(NioSocketImpl.java:602)
+2026-05-24 08:29:52.944+0000 [id=22]\tINFO\thudson.lifecycle.Lifecycle#onReady: Jenkins is fully up and running
+""",
+    ),
+    Case(
+        "functions of R that hide others, and PostgreSQL that is stopped",
+        "",
+        """
+✖ tea::filter() masks stats::filter()
+✖ tea::lag()    masks stats::lag()
+2026-03-14 17:46:04.557 UTC [1] LOG:  background worker "logical replication launcher" (PID 69) exited with exit code 1
+2026-03-14 17:46:04.588 UTC [1] LOG:  database system is shut down
+""",
+    ),
 )

@@ -770,4 +770,25 @@ RuntimeError: NCCL communicator was aborted on rank 1.
 """,
         ended="failed",
     ),
+    Case(
+        "an exception whose words only count the fits that failed, and the one of a fit below",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "tea.py", line 17, in <module>
+    raise ValueError(message)
+ValueError: 
+All the 5 fits failed.
+It is very likely that your model is misconfigured.
+
+Below are more details about the failures:
+--------------------------------------------------------------------------------
+5 fits failed with the following error:
+Traceback (most recent call last):
+  File "tea.py", line 9, in fit
+    pour(leaf)
+>>>ValueError: could not convert string to float: 'leaf'
+""",
+        "failed",
+    ),
 )
