@@ -151,7 +151,7 @@ _PEER_LEFT = late_pattern(r"(?i)\b(?:closed|abort\w*|peer|remote|refused|reset)\
 """Those of another worker that has gone, which NCCL notices first: no reason by themselves."""
 _PYTEST = late_pattern(
     r"FAILED [\w./-]{1,200}\.py::\S|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)="
-    r"|--- FAIL: \S"
+    r"|--- FAIL: \S|(?:[\w .#-]{1,60}: )?\d{1,7}(?:/\d{1,7})? passed, [1-9]\d{0,6} failed\b"
 )
 _PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERROR)\b)?")
 """How pytest names a test, before or after its result."""

@@ -782,4 +782,21 @@ srun: error: tea-n1: task 1: Exited with exit code 1
 ERROR: failed to solve: process "/bin/sh -c cd /tea/lib && ln -s leaf cup" did not complete successfully: exit code: 2
 """,
     ),
+    Case(
+        "the sum of a program's own tests, one of which failed",
+        "script_error",
+        """
+  pour: 1.0 ok
+  steep: 266.6
+>>>  Stage 2 Summary: 6/7 passed, 1 failed
+""",
+    ),
+    Case(
+        "the sum of a program's own tests, all of which passed",
+        "",
+        """
+  pour: 1.0 ok
+  Stage 2 Summary: 7/7 passed, 0 failed
+""",
+    ),
 )
