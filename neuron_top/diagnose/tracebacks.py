@@ -30,9 +30,11 @@ _FRAMES_INDENT = "  "
 _DESTRUCTOR = ", in __del__"
 """How the outermost frame ends where an object is destroyed: Python ignores what is raised there. The line in which it
 says so may be hidden behind other processes' output."""
-_IGNORED = late_pattern(r"Exception ignored in|^--- Logging error ---$|^Error in atexit\._run_exitfuncs:")
+_IGNORED = late_pattern(
+    r"Exception ignored in|^--- Logging error ---$|^Error in atexit\._run_exitfuncs:|\bJax plugin configuration error: "
+)
 """How Python heads a traceback after which it goes on: from a destructor, a line that could not be logged, or a handler
-that runs at exit."""
+that runs at exit. JAX does the same with a plug-in that it does without."""
 _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}?:(?:$| {2,}\|)")
 """The heading of a traceback that ended a thread; the process goes on. A progress bar may be left behind it."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?(?:neuronx?cc|torch_neuron/ops)/")

@@ -791,4 +791,20 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "a plug-in that JAX does without, right above the exception that ended the program",
+        "script_error",
+        """
+ERROR:2026-01-21 02:30:35,177:jax._src.xla_bridge:477: Jax plugin configuration error: Exception when calling jax_plugins.tea.initialize()
+Traceback (most recent call last):
+  File "/tea/lib/jax/_src/xla_bridge.py", line 475, in discover
+    module.initialize()
+RuntimeError: tea.cc:113: operation pour(0) failed: Unknown error 303. This probably means that JAX was unable to load the libraries.
+Traceback (most recent call last):
+  File "steep.py", line 24, in <module>
+    pour(leaf)
+>>>TypeError: a leaf is no shape
+""",
+        "failed",
+    ),
 )
