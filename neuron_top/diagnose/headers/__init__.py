@@ -32,9 +32,7 @@ def read_header(statement: Statement) -> None:
 
 
 _READERS = (
-    tools.cloud_logging,
-    tools.airflow,
-    tools.step,
+    tools.passed_on,
     frameworks.glog,
     neuron.nccl,
     neuron.ucx,

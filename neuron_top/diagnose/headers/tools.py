@@ -66,6 +66,7 @@ _KERNEL = late_pattern(
 """With the seconds since the machine started, or as `dmesg -T` shows them."""
 
 
+_PASSED_ON = (_CLOUD_LOGGING, _AIRFLOW, _STEP)
 _WITH_LEVEL = (_WORKFLOW, _LETTER, _TENSORRT, _APTS_WARNING, _LIBMAMBA)
 
 
@@ -102,16 +103,9 @@ def logrus(statement: Statement) -> bool:
     return True
 
 
-def cloud_logging(statement: Statement) -> bool:
-    return statement.take_off(_CLOUD_LOGGING) is not None
-
-
-def step(statement: Statement) -> bool:
-    return statement.take_off(_STEP) is not None
-
-
-def airflow(statement: Statement) -> bool:
-    return statement.take_off(_AIRFLOW) is not None
+def passed_on(statement: Statement) -> bool:
+    """Take off the header of a program that only passes on what another one has printed."""
+    return any(statement.take_off(shape) is not None for shape in _PASSED_ON)
 
 
 def tool(statement: Statement) -> bool:
