@@ -88,6 +88,7 @@ _DONE_AFTER_ALL = (
     ((HOST_TAKEN,), late_pattern(r"\bEssential container in task exited\b")),
     ((NO_CAPACITY, "no node for a pod"), late_pattern(r"\bAdmitted by ClusterQueue \S")),
     (("driver or device missing",), late_pattern(r"\bInitialized Inferentia: \S")),
+    ((TRIAL_FAILED,), late_pattern(r"^Trial \d{1,9} finished with value")),
     (("git lacks an object",), late_pattern(r"^HEAD is now at [0-9a-f]{7}")),
 )
 """By rows that report that something could not be done: what the tool prints when it succeeds later; for AWS Batch,
@@ -189,14 +190,13 @@ class Recovery:
         return begins or is_ignored
 
     def _is_of_study(self, statement: Statement) -> bool:
-        """Whether a study of Optuna goes on: a trial has finished, or fails after others have finished."""
+        """Whether a trial of Optuna fails after another one has finished: its study goes on."""
         trial = _TRIAL.match(statement.text)
-        self.depends_on_place |= trial is not None
-        if trial is not None and trial["end"] == "finished":
-            self._a_trial_finished = True
-            for finding in self._findings.all:
-                finding.recovered |= finding.verdict.row is not None and finding.verdict.row.name == TRIAL_FAILED
-        return trial is not None and self._a_trial_finished
+        if trial is None:
+            return False
+        self.depends_on_place = True
+        self._a_trial_finished |= trial["end"] == "finished"
+        return self._a_trial_finished and trial["end"] == "failed"
 
     def _note_restart(self, statement: Statement) -> None:
         """Note for all findings so far that workers are started again; a finding that comes again later has ended those
