@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import App, SystemCommand
 from textual.driver import Driver
@@ -34,7 +34,7 @@ from neuron_top.tui.driver import LastingDriver
 from neuron_top.tui.job_list import JobList
 from neuron_top.tui.keys import FLEET, SCREENS, Key, ScreenSpec, app_bindings, keys_for
 from neuron_top.tui.output_gate import OutputGate
-from neuron_top.tui.refresh import Refresher
+from neuron_top.tui.refresh import Drawn, Refresher
 from neuron_top.tui.replay_controller import ReplayController
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
@@ -62,30 +62,6 @@ def _finder() -> type[Provider]:
     from neuron_top.tui.finder import Finder
 
     return Finder
-
-
-WHOLE_SECONDS = 0.9
-"""How long a view stands while nothing but logs has grown: clocks on the screen advance once a second."""
-
-
-class Drawn(NamedTuple):
-    """What was drawn last."""
-
-    screen: LiveScreen
-    run: Run
-    events: int
-    """Events of the run but for those that only say that a log has grown."""
-    at: float
-    """Monotonic seconds."""
-
-    @staticmethod
-    def now(screen: LiveScreen, run: Run) -> Drawn:
-        """What is drawn of this run now."""
-        return Drawn(screen, run, run.events - run.growths, time.monotonic())
-
-    def still_holds(self, run: Run, _: float) -> bool:
-        """Whether nothing but logs has grown since, of this run."""
-        return run is self.run and run.events - run.growths == self.events
 
 
 class TopApp(App[int], inherit_bindings=False):
@@ -250,7 +226,7 @@ class TopApp(App[int], inherit_bindings=False):
         if self._is_asked or drawn is None or drawn.screen is not self.front:
             return False
         with suppress(NeuronTopError):  # `draw` meets it again, and shows it
-            return time.monotonic() - drawn.at < WHOLE_SECONDS and self.feed.read(drawn.still_holds)
+            return drawn.is_fresh and self.feed.read(drawn.still_holds)
         return False
 
     def draw(self) -> None:

@@ -81,7 +81,7 @@ class Drawings(TopApp):
 
 
 async def test_while_logs_alone_grow_only_their_lines_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neuron_top.tui.app.WHOLE_SECONDS", 1e9)
+    monkeypatch.setattr("neuron_top.tui.refresh.WHOLE_SECONDS", 1e9)
     feed = feeds.full()
     app = Drawings(feed, Settings(), services=feeds.StillServices())
 
@@ -105,7 +105,7 @@ async def test_while_logs_alone_grow_only_their_lines_are_drawn(monkeypatch: pyt
 
 
 async def test_the_first_line_of_a_job_changes_more_than_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neuron_top.tui.app.WHOLE_SECONDS", 1e9)
+    monkeypatch.setattr("neuron_top.tui.refresh.WHOLE_SECONDS", 1e9)
     monkeypatch.setattr("neuron_top.tui.screens.overview.RECENT_PERIOD", 1e9)
     feed = feeds.StillFeed()
     app = Drawings(feed, Settings(), services=feeds.StillServices())
