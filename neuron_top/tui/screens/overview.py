@@ -307,19 +307,16 @@ class OverviewScreen(LiveScreen):
         board.place(requests(view, self.size.width, self.size.height), main_panels(view.view))
         for panel in board.panels:
             panel.show(view)
-        self.query_one(LogTail).ended(last_line_text(view.view.header))
-        self._show_tail()
+        log = self.query_one(LogTail)
+        log.ended(last_line_text(view.view.header))
+        log.follow()
 
     def show_new_lines(self) -> bool:
         """Show them, unless the first line, or the first after a long silence, changes what stands beside them."""
         if self._idle or self._silent:
             return False
-        self._show_tail()
+        self.query_one(LogTail).follow()
         return True
-
-    def _show_tail(self) -> None:
-        log = self.query_one(LogTail)
-        log.show(self.host.log_tail(log.wanted))
 
 
 class RarelyRead:

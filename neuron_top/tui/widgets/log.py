@@ -122,7 +122,11 @@ class LogTail(Lines):
     def on_resize(self) -> None:
         """Draw what is in the log already as soon as there is room for it, not at the next change."""
         if self.wanted > len(self._lines):
-            self.show(self.host.log_tail(self.wanted))
+            self.follow()
+
+    def follow(self) -> None:
+        """Take the newest lines of the shown feed."""
+        self.show(self.host.log_tail(self.wanted))
 
     def show(self, lines: Sequence[LogLine]) -> None:
         """Take the newest lines."""
