@@ -358,12 +358,12 @@ def end(entry, outputs, stats):
 WritableEntry.publishing = end
 """
     job = run(ending + TRAIN)
-    assert (job.returncode, job.stdout[:13]) == (-signal.SIGKILL, "written True "), job.stderr
-    entry = job.stdout[13:].strip()
+    assert job.returncode == -signal.SIGKILL, job.stderr
+    assert job.stdout.startswith("written True "), job.stdout
+    entry = Path(job.stdout.removeprefix("written True ").strip())
     jobs.until(lambda: not list(own_caches.rglob("*.lock")))
-    assert not list(
-        Path(entry).glob("*.tmp")
-    )  # of another graph, PyTorch may have been writing: its next holder sweeps
+    # In that of another graph PyTorch may have been writing: its next holder sweeps.
+    assert not list(entry.glob("*.tmp"))
 
 
 def test_a_killed_compile_process_is_reported_tried_once_more_and_no_failure_of_the_graph(
