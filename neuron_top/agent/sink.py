@@ -54,6 +54,9 @@ class SpoolSink:
                 self._take(event, now)
             self._step(now)
 
+    def end(self) -> None:
+        """Does nothing: events of the agent itself follow those of the feed, until `close`."""
+
     def emit(self, event: AnyEvent) -> None:
         """Add an event of the agent itself."""
         with self._lock:

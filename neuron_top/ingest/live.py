@@ -48,6 +48,9 @@ class EventSink(Protocol):
     def append(self, events: Sequence[AnyEvent], now: float) -> None:
         """Keep these events, in order. Does not raise."""
 
+    def end(self) -> None:
+        """Give back what belongs to the writer thread, such as a database's connection: no event follows."""
+
 
 class LiveFeed:
     """A `Feed` of what happens now."""
@@ -294,9 +297,11 @@ class LiveFeed:
                 self._write(sink)
                 written = time.monotonic()
             if last:
-                return
+                break
             rest, self._viewed = _RESTS * self._viewed, 0.0
             self._stopping.wait(max(CHANGED_SECONDS, min(_LONGEST_REST, rest)))
+        if sink is not None:
+            sink.end()
 
     def _write(self, sink: EventSink) -> None:
         with self._lock:

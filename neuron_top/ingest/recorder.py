@@ -76,6 +76,8 @@ class Recorder:
         self._store: SqliteStore | None = None
         self.begun = False
         """The recording stands in the store, with whatever was added since."""
+        self.complete = True
+        """Every event so far was stored."""
         try:
             self._store = SqliteStore(path)
             here = msgspec.structs.replace(started, node=started.node or node_name().value)  # where `pid` runs
@@ -93,13 +95,13 @@ class Recorder:
         except NeuronTopError as problem:
             self._give_up(problem)
 
-    @property
-    def complete(self) -> bool:
-        """Whether every event so far was stored."""
-        return self._store is not None
-
-    def _give_up(self, problem: Exception) -> None:
+    def end(self) -> None:
+        """Close the store."""
         if self._store is not None:
             self._store.close()
             self._store = None
+
+    def _give_up(self, problem: Exception) -> None:
+        self.end()
+        self.complete = False
         self._warn(f"events are not recorded any more: {problem}")

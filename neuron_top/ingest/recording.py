@@ -246,6 +246,11 @@ class Both:
         self._first.append(events, now)
         self._second.append(events, now)
 
+    def end(self) -> None:
+        """End both."""
+        self._first.end()
+        self._second.end()
+
 
 def measured_compiles(run: Run, node: str, name: str) -> list[CompileRecord]:
     """The compiles whose seconds were measured, not only bounded, for later estimates. `name`: the run's."""

@@ -57,9 +57,14 @@ class Kept:
 
     def __init__(self) -> None:
         self.events: list[AnyEvent] = []
+        self.ended_by: str | None = None
 
     def append(self, events: Sequence[AnyEvent], now: float) -> None:
+        assert self.ended_by is None
         self.events += [decode(encode(event)) for event in events]
+
+    def end(self) -> None:
+        self.ended_by = threading.current_thread().name
 
 
 class Bell:
@@ -91,6 +96,7 @@ def test_what_the_store_holds_gives_the_run_that_was_shown() -> None:
     for event in kept.events:
         replayed.apply(event)
     assert len(kept.events) == len(events)
+    assert kept.ended_by == "writer", "an open store belongs to the thread that made it"
     assert replayed.canonical() == feed.read(lambda run, now: run.canonical())
 
 
