@@ -70,6 +70,8 @@ class Attempt(msgspec.Struct, kw_only=True, gc=False):
     """As measured by the compiling process; preferred to the difference of the two times."""
     outcome: AttemptOutcome | None = None
     """None while running."""
+    listed_as_running: bool = False
+    """It is in the tracker's list of its node's running attempts: known without a look through that list."""
     inferred: bool = False
     """The end was inferred from a later line; a line that says how it ended may still correct it."""
     dots: int = 0

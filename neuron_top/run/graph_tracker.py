@@ -190,9 +190,9 @@ class GraphTracker:
             attempt.start, attempt.exact_start = time, exact
         if attempt.outcome:
             return
-        entries = self._running.setdefault(worker.node, [])
-        if not any(running is attempt for _, _, running in entries):
-            entries.append((graph, worker, attempt))
+        if not attempt.listed_as_running:
+            attempt.listed_as_running = True
+            self._running.setdefault(worker.node, []).append((graph, worker, attempt))
         if worker.state is not GraphState.COMPILING:
             worker.state, worker.since = GraphState.COMPILING, attempt.start
 
@@ -284,6 +284,9 @@ class GraphTracker:
             self._undated = [entry for entry in self._undated if entry[2] is not attempt]
 
     def _no_longer_runs(self, worker: WorkerGraph, attempt: Attempt) -> None:
+        if not attempt.listed_as_running:
+            return
+        attempt.listed_as_running = False
         left = [entry for entry in self.running_on(worker.node) if entry[2] is not attempt]
         if left:
             self._running[worker.node] = left

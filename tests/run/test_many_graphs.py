@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_top.events import AnyEvent, CompileCompleted, CompileFailed, CompilerPassed, CompilerProgress
+from neuron_top.events import (
+    AnyEvent,
+    CompileCompleted,
+    CompileFailed,
+    CompilerPassed,
+    CompilerProgress,
+    CompileStarted,
+)
 from neuron_top.run.model import Run
 from tests.run.test_many_nodes import instructions
 
@@ -40,6 +47,17 @@ def test_so_does_a_pass_in_a_job_that_prints_nothing_else() -> None:
         return instructions(run, CompilerPassed(source="log:a"))
 
     assert passed(400) <= passed(4) * 1.2
+
+
+def test_so_does_a_start_where_no_compile_has_ended() -> None:
+    def running(graphs: int) -> int:
+        run = Run()
+        for number in range(graphs):
+            run.apply(CompileStarted(module=key(number), pid=1, at=float(number)))
+        assert run.compiles.compiling == graphs
+        return instructions(run, CompileStarted(module=key(9999), pid=1, at=9999.0))
+
+    assert running(400) <= running(4) * 1.2
 
 
 def test_dots_go_to_the_graph_that_is_named_after_them_among_many() -> None:
