@@ -84,8 +84,11 @@ class FailureReader:
         """Show `tracebacks` the line above a heading, which was skipped if it holds no word of a failure."""
         above = self._place.statement_above(line)
         if above is not None:
-            found = next((each for each in reversed(self.findings.all) if each.last_line == line - 1), None)
-            self.tracebacks.precede(above, found)
+            self.tracebacks.precede(above, self._finding_in(line - 1))
+
+    def _finding_in(self, line: int) -> Finding | None:
+        """The newest finding that this line has, or repeats."""
+        return next((each for each in reversed(self.findings.all) if each.last_line == line), None)
 
     def end(self) -> None:
         """The log has ended: so has what was open."""
@@ -199,6 +202,8 @@ class FailureReader:
         is_warned_of = logged_at is LogLevel.WARNING and (finding.goes_on_at or finding.line == statement.line)
         if is_warned_of or (self._done_without.is_beside_service(statement) and not finding.terminal):
             finding.goes_on_at = statement.line + 1
+        if logged_at.is_error and (heading := self._finding_in(statement.line - 1)) is not None:
+            self._java_causes.log(heading, finding)
         self._java_causes.read(statement, finding)
         if exceptions.is_relayed(statement):
             self.tracebacks.announce(finding)

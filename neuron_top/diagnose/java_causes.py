@@ -1,4 +1,7 @@
-"""Java's stacks: an exception, its frames, then `Caused by:` for what led to it, and so on; the last one says most."""
+"""Java's stacks: an exception, its frames, then `Caused by:` for what led to it, and so on; the last one says most.
+
+A logger prints the exception below the line that says what failed.
+"""
 
 from __future__ import annotations
 
@@ -28,3 +31,8 @@ class JavaCauses:
         above, wrapped = last
         is_near = statement.line - above.line <= _LINES_OF_A_STACK and wrapped.last_line == above.line
         wrapped.demoted |= is_near and above.process == statement.process
+
+    @staticmethod
+    def log(heading: Finding, finding: Finding) -> None:
+        """Take an exception that stands right below an error line: it says why that failed."""
+        heading.demoted |= heading is not finding and heading.verdict.row is None and finding.weight < Weight.DEATH

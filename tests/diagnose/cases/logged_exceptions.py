@@ -355,4 +355,14 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "Java's exception right below the line that logs it",
+        "script_error",
+        """
+26/03/04 05:06:07 ERROR SparkContext: Error initializing SparkContext.
+>>>java.lang.IllegalArgumentException: System memory 466 must be at least 471. Please increase heap size.
+      at org.tea.Pot.pour(Pot.scala:216)
+      at org.tea.Main.main(Main.scala)
+""",
+    ),
 )
