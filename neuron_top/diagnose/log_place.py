@@ -109,12 +109,13 @@ class LogPlace:
         return self.progress.steps
 
     def count_progress(self, text: str = "") -> None:
-        """Set the progress to that before the line being read, or before this text in it."""
+        """Set the progress to that before the line being read, or to the end of this text in it."""
         position = self._position
         if text:
             end = self.block.find(b"\n", position)
             end = len(self.block) if end < 0 else end
-            position = max(position, self.block.find(text[:_RECOGNIZABLE].encode(), position, end))
+            start = self.block.find(text[:_RECOGNIZABLE].encode(), position, end)
+            position = position if start < 0 else min(end, start + len(text.encode()))
         steps, compiles = self._steps_and_compiles()
         self.progress = JobProgress(
             self._base.steps + bisect_right(steps, position), self._base.compiles + bisect_right(compiles, position)
