@@ -32,9 +32,10 @@ _DESTRUCTOR = ", in __del__"
 says so may be hidden behind other processes' output."""
 _IGNORED = late_pattern(
     r"Exception ignored in|^--- Logging error ---$|^Error in atexit\._run_exitfuncs:|\bJax plugin configuration error: "
+    r"|^Error checking for conflicts\.$"
 )
 """How Python heads a traceback after which it goes on: from a destructor, a line that could not be logged, or a handler
-that runs at exit. JAX does the same with a plug-in that it does without."""
+that runs at exit. JAX does the same with a plug-in that it does without, and pip with a check after its work."""
 _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}?:(?:$| {2,}\|)")
 """The heading of a traceback that ended a thread; the process goes on. A progress bar may be left behind it."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?(?:neuronx?cc|torch_neuron/ops)/")
@@ -115,6 +116,8 @@ class Tracebacks:
         """Line in which Python last reported that it ignores the exception that it prints next."""
         self._ignored_text: str | None = None
         """The last exception that Python ignored: several processes may print the same one."""
+        self._ignored_end = -LINK_LINES
+        """Its line: its chain may go on below."""
         self._next_in_thread = False
         self._warning: tuple[int, str] = (0, "")
         """Line and text of the last warning."""
@@ -159,7 +162,7 @@ class Tracebacks:
         if begin is not None:
             self._begin_below(statement, begin.start())
             return TracebackPart.INSIDE, None
-        if _IGNORED.search(statement.text):
+        if _IGNORED.search(statement.text) or (state is None and self._goes_on_with_ignored(statement)):
             self._ignored = statement.line
             return TracebackPart.INSIDE, None
         if statement.level is LogLevel.WARNING:
@@ -297,6 +300,10 @@ class Tracebacks:
         """Whether a traceback that begins here is one that Python ignores."""
         return self._ignored is not None and statement.line - self._ignored <= _LINES_TO_IGNORED
 
+    def _goes_on_with_ignored(self, statement: Statement) -> bool:
+        """Whether the next traceback belongs to the chain of the exception that Python ignored last."""
+        return statement.line - self._ignored_end <= LINK_LINES and _LINK.search(statement.text) is not None
+
     def _is_ignored_without_frames(self, statement: Statement) -> bool:
         """Whether it is an exception that Python prints without a traceback, below the line that says it is ignored."""
         return (
@@ -362,7 +369,7 @@ class Tracebacks:
             state.twin = None
         is_caught = re.search(rf"\b{re.escape(_name(raised))}\b", state.warned_of) is not None
         if state.ignored:
-            self._ignored_text = statement.text
+            self._ignored_text, self._ignored_end = statement.text, statement.line
         if state.ignored or is_caught or state.level.is_mild:
             del self._open[key]
             return TracebackPart.EXCEPTION, None
