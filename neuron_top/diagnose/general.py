@@ -44,7 +44,7 @@ from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
     b"failed", b": fail", b"panicked", b"(0) ", b"nccl warn", b"cannot ", b"can't ", b"could not",
-    b"unable to", b"interrupt",
+    b"unable to", b"interrupt", b"\ne   ",
     b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"[e::", b"] [e] ", b"] [f] ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
@@ -155,6 +155,8 @@ _PYTEST = late_pattern(
 )
 _PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERROR)\b)?")
 """How pytest names a test, before or after its result."""
+_PYTESTS_REASON = late_pattern(r"E {2,80}(?:Failed: \S|assert \S)")
+"""How pytest prints why a test failed, where that is no exception by its name."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
 _CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
@@ -186,7 +188,8 @@ def judge(statement: Statement) -> CauseVerdict | None:
     raised = EXCEPTION.match(statement.text)
     if raised is not None and SURELY.search(raised["type"]) and not _is_mere_name(statement, raised):
         return exception(statement, raised)
-    if ROOT.match(statement.text) and statement.level is LogLevel.NOTSET:
+    is_reason = ROOT.match(statement.text) or _PYTESTS_REASON.match(statement.text)
+    if is_reason and statement.level is LogLevel.NOTSET:
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
     if _is_failed_test(statement) or _HEADING_FAILED.match(statement.text):
         return consequence(CauseClass.SCRIPT_ERROR)

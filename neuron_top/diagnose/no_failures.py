@@ -47,7 +47,8 @@ NOISE = late_pattern(
     r"|^AttributeError: 'MessageFactory' object has no attribute 'GetPrototype'$"
     r"|^(?:\w{1,60}::)?[\w.]{1,60}\(\)\s{1,20}masks (?:\w{1,60}::)?[\w.]{1,60}\(\)$"
     r"|^Could not find image processor class in .{1,200}\. Loading based on "
-    r"|^debconf: unable to initialize frontend: "
+    r"|^debconf: unable to initialize frontend: |^No supported GPU\(s\) detected to run this container$"
+    r"|: no version information available \(required by "
     r"|\bline \d{1,6}: \[: .{0,80}(?:integer expression expected|unary operator expected|too many arguments)$"
     r"|^could not find arguments in the checkpoint\b|^-{5,} ?Error Message -{5,}$"
     r"|^RuleException:$|^CalledProcessError in file \""
@@ -97,13 +98,14 @@ _IGNORED = late_pattern(
 _DONE_WITHOUT = late_pattern(
     r"^Cleaning build area\W{1,8}bad exit status: "
     r"|/profile\.d/\S{1,100}\.sh: line \d{1,6}: \S{1,300}: (?:No such file|command not found)"
+    r"|\bline \d{1,6}: ps: command not found$"
     r"|^Check failed with unknown exit code: -\d|^Unable to initialize backend '\w{1,20}': "
     r"|\bbackground worker \"logical replication launcher\" \(PID \d{1,10}\) exited with exit code 1$"
     r"|^Error caught was: No module named |\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
 )
-"""Messages of a clean-up, of a shell's start-up, of xFormers, of JAX and of a probe of TPUs about what they do without,
-of PostgreSQL about a part that it stops, and of optimum-neuron about a graph that the hub does not have, and that is
-then compiled."""
+"""Messages of a clean-up, of a shell's start-up, of Spark's scripts, of xFormers, of JAX and of a probe of TPUs about
+what they do without, of PostgreSQL about a part that it stops, and of optimum-neuron about a graph that the hub does
+not have, and that is then compiled."""
 _SURVIVED = late_pattern(r"\bOOM: Ran out of memory with exception: ")
 """What fairseq logs of a batch that was too large and is left out; where it gives up, the exception comes too."""
 _LATER = late_pattern(r"^debconf: delaying package configuration, since ")

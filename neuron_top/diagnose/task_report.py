@@ -38,6 +38,8 @@ _SAYS_LITTLE = late_pattern(r"Process `.{1,300}` terminated with an error exit s
 """Causes of which what was printed says more."""
 _RULE = late_pattern(r"\W*$")
 _NOTHING = "(empty)"
+_ABORTED = "MPI_ABORT was invoked "
+"""How Open MPI begins what it prints when a program ends all processes: the reason stands above."""
 
 
 NEAREST = CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, ERROR_LINE, Confidence.LOW, doubt=Doubt.SOME)
@@ -88,6 +90,8 @@ class TaskReport:
         self._is_indented = False
         """The lines of the section are: pages and issues drop that."""
         self._left = 0
+        self._is_aborted = False
+        """Open MPI has said in this section that the program ended all processes."""
         self._last: dict[_In, Statement] = {}
         """What the task printed last on each of its streams."""
         self._is_known = False
@@ -116,7 +120,7 @@ class TaskReport:
             return TaskPart.OUTSIDE, self._end()
         title = None if statement.indented else _TITLE.match(text)
         if title is not None:
-            self._in, self._is_indented = _section(title["title"]), False
+            self._in, self._is_indented, self._is_aborted = _section(title["title"]), False, False
             return TaskPart.QUOTED, None
         if not text:
             return TaskPart.OUTSIDE, None
@@ -143,7 +147,7 @@ class TaskReport:
 
     def _begin(self, section: _In) -> None:
         self._in, self._is_indented, self._left = section, False, _MOST_LINES
-        self._last, self._is_known = {}, False
+        self._last, self._is_known, self._is_aborted = {}, False, False
 
     def _end(self) -> Statement | None:
         nearest, self._in = self.nearest, None
@@ -158,7 +162,9 @@ class TaskReport:
         statement.indented = statement.indented and statement.indent > 0
         if self._in is _In.CAUSE:
             return TaskPart.CAUSE
-        is_words = statement.text != _NOTHING and not _RULE.match(statement.text)
+        if _ABORTED in statement.text:
+            self._is_aborted = True
+        is_words = not self._is_aborted and statement.text != _NOTHING and not _RULE.match(statement.text)
         if is_words and not statement.level.is_mild and not no_failures.is_noise(statement):
             self._last[self._in or _In.OUTPUT] = msgspec.structs.replace(statement)
         return TaskPart.PRINTED

@@ -106,6 +106,8 @@ OF_ROWS: dict[str, str] = {
     "sequence), or more cores",
     "an operation of TensorFlow got no memory": "The device's memory is full: a smaller batch, or let TensorFlow take "
     "memory as it needs it (TF_FORCE_GPU_ALLOW_GROWTH=true) where others share the device",
+    "TensorFlow got no memory for a GPU's context": "Another process holds the GPU's memory: nvidia-smi shows which; "
+    "wait for it, end it, or choose another GPU (CUDA_VISIBLE_DEVICES)",
     "KV cache too small": "One request of full length does not fit the cache of keys and values: a shorter length "
     "(max_model_len), more of the memory for the cache, or the model over more devices",
     "an accelerator's memory": "The device's memory is full, or another process holds it: a smaller batch or "
@@ -190,6 +192,8 @@ OF_ROWS: dict[str, str] = {
     "that rank's log first",
     "ranks disagree": "The ranks do not run the same collectives in the same order: look for a branch that depends on "
     "the rank, and for ranks with fewer batches",
+    "parameters without a gradient": "Some parameters take no part in the loss: let all of them, freeze those that do "
+    "not, or give DistributedDataParallel find_unused_parameters=True; TORCH_DISTRIBUTED_DEBUG=DETAIL names them",
     "collective hangs": "One worker did not come to a collective: look at the logs of the others first, the one "
     "that stopped first is the cause; then network and EFA",
     "an endpoint's error": "The endpoint only answers that its model failed or did not answer in time: its log in "
@@ -225,6 +229,8 @@ OF_ROWS: dict[str, str] = {
     "/tmp/ray) and dmesg say more",
     "host memory limit, perhaps": "The worker ended without a word, as the kernel ends what exceeds a limit of "
     "memory: see whether `kubectl describe pod` says OOMKilled; give the pod more memory or run fewer workers",
+    "a model too large for the host": "The model needs more memory than the host or container has free: raise the "
+    "limit of the pod or container, take a smaller or more quantized model, or unload others first",
     "shared memory": "Shared memory (/dev/shm) ran out: give the container more (docker run --shm-size, on Kubernetes "
     "an emptyDir with medium Memory), or run fewer workers of the data loader",
     "host memory": "The host ran out of memory: fewer workers, a smaller batch or data loader, a higher limit of "
@@ -272,6 +278,8 @@ OF_ROWS: dict[str, str] = {
     "full: df and dmesg show it; mount it again, then go on from the last whole checkpoint",
     "a file is damaged": "The file is not whole, or none at all (cut off while it was written, a pointer of Git "
     "LFS): compare its size with the source's, and download or save it again",
+    "llama.cpp refuses a model's file": "This build does not read the file: take a newer llama.cpp for a new "
+    "architecture, download a file that is damaged again, or give it more memory, as the line says",
     "a checkpoint does not fit the model": "The checkpoint was saved from a model of other sizes or names: compare its "
     "configuration, the degrees of parallelism it was saved with, and which weights are left out or renamed",
     "weights that do not fit, listed": "The checkpoint was saved from a model of other sizes: compare its "
@@ -308,6 +316,8 @@ OF_ROWS: dict[str, str] = {
     "is installed, add its folder to LD_LIBRARY_PATH",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
+    "no display for a window": "The program opens a window, and the machine has no display for it: let it draw without "
+    "one (MUJOCO_GL=egl, QT_QPA_PLATFORM=offscreen, MPLBACKEND=Agg), or run it below xvfb-run",
     "a library of another version": "One library looks for something in another one whose version does not have it: "
     "take versions that go together (the release notes of the SDK, pip check)",
     "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
@@ -388,6 +398,8 @@ OF_ROWS: dict[str, str] = {
     "network": "See whether the address in the line can be reached from this host (DNS, proxy, security group, "
     "credentials)",
     "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
+    "Airflow's state of a task was changed": "Airflow, or a person, gave the task another state, so it was ended: the "
+    "scheduler's log at this time tells of a run that took too long, a missed heartbeat, or tasks that were cleared",
     "the host of a container was taken away": "The machine under the container went, often a Spot instance: let AWS "
     "Batch try again (retryStrategy, with an evaluateOnExit for Host EC2*), and go on from the last checkpoint",
     "a signal asked it to end": "The job was asked to end from outside and the log does not say by whom: look at the "
@@ -425,6 +437,8 @@ OF_ROWS: dict[str, str] = {
     "launcher's report": "The launcher only reports that a worker ended: read the lines of the first rank that failed",
     "more processes than mpirun has slots": "Ask for fewer processes (-np), or tell mpirun of more slots "
     "(hostfile, --host NAME:SLOTS, --oversubscribe)",
+    "Grid Engine does not start a job": "The node could not do what the line names before the job: a folder or file "
+    "that only the submitting machine has, or a missing right; put it on a disk that all nodes share",
     "Slurm refuses a job": "Slurm does not accept what the job asks for: correct account, partition, nodes, time or "
     "--gres as the message says",
     "a container ends again and again": "The container's program ends each time: `kubectl logs --previous` shows what "

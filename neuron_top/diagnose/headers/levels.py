@@ -16,7 +16,7 @@ _STAMP = late_pattern(
     r"[\[(]?(?:\d{4}[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d\d"
     r"(?:(?:[ T]|-(?=\d\d:\d\d:\d\d))\d\d:\d\d(?::\d\d)?(?:[.,:]{1,2}\d{1,9})?)?"
     r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?|\d{1,6}\.\d{3}s(?=: flux)"
-    r"|\d{1,5}\.\d{1,3}(?= (?:WARNING|ERROR|DEPRECATION|E|fatal|error): "
+    r"|\d{1,5}\.\d{1,3}(?= {1,12}(?:WARNING|ERROR|DEPRECATION|E|fatal|error): "
     r"| CMake (?:Error|Warning)\b| /bin/\w{0,3}sh: )"
     r"|#\d{1,4}(?: \d{1,6}\.\d{1,3}(?= )|(?= ERROR: ))"
     r"|\d\d/\d\d(?:/\d\d(?:\d\d)?)? \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?"

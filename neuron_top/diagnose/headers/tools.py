@@ -22,7 +22,8 @@ levels below an error: Jupyter greets at level C, and prints at level E what it 
 _HTSLIB = late_pattern(r"\[(?P<level>[EWMDT])::[\w:.<>~]{1,100}\] ")
 """How programs that read genomes name their level and function; M is a message."""
 _TENSORRT = late_pattern(
-    r"(?=\[\d|\[TRT)(?:\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] )?(?:\[TRT(?:-LLM)?\] )?\[(?P<level>[VIWEF])\] (?:\[TRT\] )?"
+    r"(?=\[\d|\[TRT)(?:\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] )?(?:\[TRT(?:-LLM)?\] )?(?:\[RANK \d{1,6}\] )?"
+    r"\[(?P<level>[VIWEF])\] (?:\[TRT\] )?"
 )
 """The header of TensorRT, its programs and TensorRT-LLM; V is verbose."""
 _LIBMAMBA = late_pattern(r"(?P<level>trace|debug|info|warning|error|critical) {1,5}libmamba (?=\S)")
@@ -37,6 +38,8 @@ _AIRFLOW = late_pattern(
     r" (?:INFO|WARNING) -(?: \[base\])? ?"
 )
 """Airflow's header for a line that a task's program has printed: its level tells nothing of the line."""
+_METAFLOW = late_pattern(r"\[\d{1,20}/\w{1,80}/\d{1,10} \(pid \d{1,10}\)\] ?")
+"""Metaflow's header for a line of a task: the run, the step, the task and its process."""
 TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem)[\w.-]*"
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|flux-shell|pyxis|modprobe|rmmod|insmod|kubectl)"
@@ -66,7 +69,7 @@ _KERNEL = late_pattern(
 """With the seconds since the machine started, or as `dmesg -T` shows them."""
 
 
-_PASSED_ON = (_CLOUD_LOGGING, _AIRFLOW, _STEP)
+_PASSED_ON = (_CLOUD_LOGGING, _AIRFLOW, _STEP, _METAFLOW)
 _WITH_LEVEL = (_WORKFLOW, _LETTER, _TENSORRT, _APTS_WARNING, _LIBMAMBA)
 
 

@@ -221,11 +221,12 @@ CASCADES: tuple[Recognizer, ...] = (
             "|back-off restarting|main process exited|failed with result|mpi_abort was|called mpi_abort"
             "|exiting because a job execution failed"
             '|build stopped: |"exitcode": |exitcode: |err99999 |wexitstatus |bad termination of|to finish... (failed'
-            "|normal termination (return value |code elifecycle"
+            "|normal termination (return value |code elifecycle|. error code is: "
         ),
         (
             r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|^Exiting because a job execution failed\b"
+            r"|\bCannot execute: .{1,2000}\. Error code is: [1-9]"
             r"|\bbuild stopped: subcommand failed|\bexitcode\"?: [1-9]|application called MPI_Abort\("
             r"|\b(?:terminat|end|fail|finish|di)ed with (?:return )?(?:code|status):? [1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|non-zero exit \([1-9]|SystemExit: [1-9]"

@@ -51,6 +51,13 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         r"mismatch between collectives|running different collectives",
     ),
     Recognizer(
+        "parameters without a gradient",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("expected to have finished reduction in the prior"),
+        r"\bExpected to have finished reduction in the prior iteration before starting a new one",
+    ),
+    Recognizer(
         "collective hangs",
         CauseClass.COLLECTIVE,
         Weight.REASON,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 NOT_INSTALLED = "missing dependency"
@@ -94,12 +94,26 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|check that neuronx?-cc is installed"
             r"|Could not resolve Linux kernel version|\bCan't find plugin for \w"
             r"|\bstart failed: \S{1,200}: No such file or directory"
-            r"|^(?:STDERR: )?(?:\S{0,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?/\S{0,300}/bin/\S{1,100}: "
-            r"No such file or directory$"
+            r"|^(?:STDERR: )?(?:(?:\S{0,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?|\S{1,300}: line \d{1,6}: )"
+            r"/\S{0,300}/bin/\S{1,100}: No such file or directory$"
             r"|Serialization assertion .{1,200} failed\b"
             r"|\bengine plan file is (?:not compatible|generated on an incompat)"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
+    ),
+    Recognizer(
+        "no display for a window",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.STATEMENT,
+        words("glfwerror: (|initialize glfw| display|bad x server connection|no qt platform plugin"),
+        (
+            r"\bGLFWError: \(\d{1,6}\) |[Cc]ould not initialize GLFW|\bno display name and no \$DISPLAY\b"
+            r"|\b(?:could not connect to|(?:[Cc]annot|[Cc]an't|[Uu]nable to|[Cc]ould not) open) display\b"
+            r"|\bbad X server connection\b|\bno Qt platform plugin could be initialized\b"
+        ),
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.MUCH,
     ),
     Recognizer(
         OTHER_VERSION,

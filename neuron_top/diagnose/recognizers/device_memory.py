@@ -23,6 +23,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
         words(
             "alloc device memory|pages allowed|mla dram|no more pages|allocation failure|nrt_resource|nerr_resource"
             "|resource_exhausted|resource exhausted|resourceexhaustederror|oom when allocating"
+            "|insufficient gpu memory"
             "|device memory|enough space to allocate|cache blocks|status=4|memory on device|not enough memory"
         ),
         (
@@ -31,7 +32,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             r"|message=\"?Allocation Failure|\bnrt_\w+ status=4\b"
             r"|\bN(?:RT|ERR)_RESOURCE\b(?!.{0,80}\bcores?\b)|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
             r"|\bResourceExhaustedError\b|\bOOM when allocating tensor\b"
-            r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:neuron )?device memory)"
+            r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:(?:neuron )?device|GPU) memory)"
             r"|No available memory for the cache blocks|[Ff]ree memory on device .{1,80} is less than"
             r"|Not enough space to allocate \d|Not enough memory(?:\. Please try to increase| to handle \d)"
         ),
@@ -49,6 +50,15 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             r"|^Resource exhausted: OOM when allocating tensor\b"
         ),
         Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "TensorFlow got no memory for a GPU's context",
+        CauseClass.RUNTIME_OOM,
+        Weight.STATEMENT,
+        words("cuda_error_out_of_memory"),
+        r"\bunable to create StreamExecutor for .{1,300}\bCUDA_ERROR_OUT_OF_MEMORY\b",
         any_level=True,
         doubt=Doubt.MUCH,
     ),

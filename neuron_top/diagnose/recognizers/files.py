@@ -47,6 +47,14 @@ FILES: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     Recognizer(
+        "llama.cpp refuses a model's file",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("error loading model"),
+        r"\bllama_model_load\w{0,20}: error loading model: (?=\S)",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "a checkpoint does not fit the model",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,

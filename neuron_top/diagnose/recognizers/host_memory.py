@@ -35,6 +35,15 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
         doubt=Doubt.SOME,
     ),
     Recognizer(
+        "a model too large for the host",
+        CauseClass.HOST_OOM,
+        Weight.STATEMENT,
+        words("more system memory ("),
+        r"\bmodel requires more system memory \(\S.{0,40}\) than is available \(",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "shared memory",
         CauseClass.HOST_OOM,
         Weight.REASON,

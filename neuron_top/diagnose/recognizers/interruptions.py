@@ -11,6 +11,7 @@ STOPPED = "stopped"
 BY_SCHEDULER = late_pattern(
     r"\bTERM_[A-Z]{4,20}: job killed\b|\bJOB \S{1,40} ON \S{1,80} CANCELL?ED AT|[Jj]ob deleted at request of\b"
     r"|\bhas exceeded its time limit\b|\bDUE TO (?:TIME LIMIT|PREEMPTION)"
+    r"|\bState of this instance has been externally set to\b"
 )
 """How a scheduler says why it stopped a job: more than the exception with which its program ended."""
 HOST_TAKEN = "the host of a container was taken away"
@@ -73,6 +74,14 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
         any_level=True,
     ),
     Recognizer(
+        "Airflow's state of a task was changed",
+        CauseClass.INTERRUPTED,
+        Weight.STATEMENT,
+        words("been externally set to"),
+        r"\bState of this instance has been externally set to (?!success)\w",
+        any_level=True,
+    ),
+    Recognizer(
         "a worker of a TPU went away",
         CauseClass.INTERRUPTED,
         Weight.STATEMENT,
@@ -88,14 +97,15 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words(
             "signal 15|signal 2|signal 1|signal (|signal: |forrtl: |death signal|interruption notice|termination signal"
-            "|^c"
+            "|^c|detected keyboardinterrupt"
         ),
         (
             r"(?i:(?:received|got|caught|handling) (?:the |a )?(?:termination |interrupt )?signal:? \(?(?:15|2|1)\b"
             r"|signal \((?:15|2|1)\) received"
             r"|received (?:(?:Signals\.)?SIG(?:TERM|INT|HUP)|15|2|1) death signal"
             r"|received (?:the |a )?termination signal|^forrtl: error \(\d{1,4}\): process (?:killed|interrupted)\b"
-            r"|spot (?:instance )?interruption notice)|^\^C$|^(?:\^C)?signal: (?:interrupt|terminated|hangup)$"
+            r"|spot (?:instance )?interruption notice)|\bDetected KeyboardInterrupt, attempting graceful shutdown"
+            r"|^\^C$|^(?:\^C)?signal: (?:interrupt|terminated|hangup)$"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -123,6 +123,13 @@ SCHEDULING: tuple[Recognizer, ...] = (
         Confidence.HIGH,
     ),
     Recognizer(
+        "Grid Engine does not start a job",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("failed "),
+        r"^failed [a-z][\w /]{2,60}:\d\d/\d\d/\d{4} [\d:]{8} \[\d{1,10}:\d{1,10}\]: \S",
+    ),
+    Recognizer(
         "no devices for a pod",
         CauseClass.TOOL_ERROR,
         Weight.REASON,

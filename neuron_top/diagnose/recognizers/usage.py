@@ -134,13 +134,14 @@ USAGE: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "incompatible|version mismatch|mismatched|not compatible with|requires torch"
-            "|is required but found|unsupported version|cudamismatchexception|was used to compile pytorch"
+            "|is required but found|unsupported version|wrong version of|cudamismatchexception"
+            "|was used to compile pytorch"
         ),
         (
             r"(?i)^(?!.{1,200}, but you have )(?:.*?)(?:version mismatch|mismatched .{0,40}version"
             r"|incompatible .{0,40}version|versions? .{0,60}(?:incompatible|not compatible)"
             r"|cudamismatchexception: |detected cuda version \S.{0,80}\bthat was used to compile pytorch"
-            r"|is required but found|requires torch|unsupported version)"
+            r"|is required but found|requires torch|unsupported version|^wrong version of \w)"
         ),
         Confidence.MEDIUM,
     ),

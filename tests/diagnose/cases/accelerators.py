@@ -318,4 +318,23 @@ tea error: In function brew(): synDeviceAcquire(&pot, nullptr) failed with synap
 &&&& PASSED TensorRT.trtexec [TensorRT v8601] # ./trtexec --onnx=tea.onnx
 """,
     ),
+    Case(
+        "no memory for TensorFlow's context on a GPU",
+        "runtime_oom",
+        """
+>>>2026-03-04 05:06:07.231487: W tensorflow/compiler/xla/service/platform_util.cc:256] unable to create StreamExecutor for CUDA:0: failed initializing StreamExecutor for CUDA device ordinal 0: Internal: failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY: out of memory; total memory reported: 11552096256
+2026-03-04 05:06:07.231959: F tensorflow/stream_executor/lib/statusor.cc:34] Attempting to fetch value instead of handling error Internal: no supported devices found for platform CUDA
+Fatal Python error: Aborted
+""",
+    ),
+    Case(
+        "a rank of TensorRT-LLM has no memory for its cache",
+        "runtime_oom",
+        """
+>>>[03/04/2026-05:06:07] [TRT-LLM] [RANK 1] [E] Failed to initialize executor on rank 1: Executor creation failed due to insufficient GPU memory.
+
+The following component could not be created: KV cache
+Total GPU memory (GiB): 140.06
+""",
+    ),
 )

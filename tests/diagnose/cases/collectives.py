@@ -508,4 +508,21 @@ Traceback (most recent call last):
 >>>ValueError: rows are odd
 """,
     ),
+    Case(
+        "two processes with the same rank, in NCCL's words",
+        "bad_usage",
+        """
+tea-1:18622:18622 [1] NCCL INFO Using network IB
+>>>tea-1:18569:18835 [0] bootstrap.cc:131 NCCL WARN Bootstrap Root : rank 1 of 8 ranks has already checked in
+""",
+    ),
+    Case(
+        "parameters without a gradient, the exception's name torn off",
+        "script_error",
+        """
+RuntimeErrorpred = model(imgs)  # forward
+: 
+>>>Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that your module has parameters that were not used in producing loss.
+""",
+    ),
 )

@@ -389,4 +389,13 @@ step 44
 >>>=>> PBS: job killed: mem job total 12582912 kb exceeded limit 8388608 kb
 """,
     ),
+    Case(
+        "a model that a server's host has no room for, at level info",
+        "host_oom",
+        """
+time=2026-03-04T05:06:07.861Z level=INFO source=server.go:497 msg="loading model" "model layers"=33 requested=-1
+>>>time=2026-03-04T05:06:07.861Z level=INFO source=sched.go:511 msg="Load failed" model=/tea error="model requires more system memory (5.3 GiB) than is available (4.8 GiB)"
+[GIN] 2026/03/04 - 05:06:07 | 500 |  1.404291251s |    10.0.0.5 | POST     "/api/chat"
+""",
+    ),
 )

@@ -424,4 +424,39 @@ Image              PC                Routine            Line        Source
 Stack trace terminated abnormally.
 """,
     ),
+    Case(
+        "Lightning ends after Ctrl-C, as a warning of Python's",
+        "interrupted",
+        """
+Epoch 0:   2%|1         | 87/5087 [01:01<58:27,  1.43it/s, loss=1.11]
+>>>/opt/lib/trainer/call.py:54: UserWarning: Detected KeyboardInterrupt, attempting graceful shutdown...
+  rank_zero_warn("Detected KeyboardInterrupt, attempting graceful shutdown...")
+""",
+    ),
+    Case(
+        "Lightning ends after Ctrl-C, and the script goes on to its end",
+        "",
+        """
+/opt/lib/trainer/call.py:54: UserWarning: Detected KeyboardInterrupt, attempting graceful shutdown...
+saving tea.ckpt
+Training completed successfully
+""",
+    ),
+    Case(
+        "Airflow gives a task another state, and then ends it",
+        "interrupted",
+        """
+>>>[2026-03-04, 05:06:07 UTC] {local_task_job_runner.py:291} WARNING - State of this instance has been externally set to failed. Terminating instance.
+[2026-03-04, 05:06:07 UTC] {process_utils.py:131} INFO - Sending Signals.SIGTERM to group 28. PIDs of all processes in the group: [28]
+[2026-03-04, 05:06:07 UTC] {taskinstance.py:1517} ERROR - Received SIGTERM. Terminating subprocesses.
+""",
+    ),
+    Case(
+        "PBS ends a job in the middle of a line with a loss",
+        "interrupted",
+        """
+Epoch: 1/3, loss: 0.55, took: 12 seconds
+>>>batch: 19172, current loss: 0.36=>> PBS: job killed: walltime 86489 exceeded limit 86400
+""",
+    ),
 )

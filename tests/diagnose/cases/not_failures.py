@@ -793,4 +793,32 @@ java.net.SocketTimeoutException: Connect timed out
 2026-03-14 17:46:04.588 UTC [1] LOG:  database system is shut down
 """,
     ),
+    Case(
+        "a banner of a container about a GPU that is too new",
+        "",
+        """
+server-1  | 2026-03-04T05:06:07.261574618Z WARNING: Detected NVIDIA GPU, which is not yet supported in this version of the container
+server-1  | 2026-03-04T05:06:07.262886895Z ERROR: No supported GPU(s) detected to run this container
+server-1  | 2026-03-04T05:06:17.022993485Z  * Serving Flask app 'tea'
+""",
+    ),
+    Case(
+        "pip's check of conflicts fails, in a chain, after the packages were installed",
+        "",
+        """
+ERROR: Error checking for conflicts.
+Traceback (most recent call last):
+  File "/opt/pip/_vendor/pkg_resources/__init__.py", line 2691, in _dep_map
+    return self.__dep_map
+AttributeError: _Distribution__dep_map
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/opt/pip/_internal/commands/install.py", line 517, in _warn_about_conflicts
+    package_set, _dep_info = check_install_conflicts(to_install)
+PermissionError: [Errno 13] Permission denied: '/opt/tea.egg/requires.txt'
+WARNING: You are using pip version 19.2.3, however version 19.3.1 is available.
+""",
+    ),
 )

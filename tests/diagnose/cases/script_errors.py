@@ -505,4 +505,52 @@ abs min  abs max  metadata
 STAGE C.1 STEEPING: >>>FAIL
 """,
     ),
+    Case(
+        "a test that expects an exception and gets none",
+        "script_error",
+        """
+tests/test_tea.py::test_pour FAILED [ 66%]
+    def test_pour() -> None:
+>       with pytest.raises(NoTea):
+>>>E       Failed: DID NOT RAISE <class 'tea.NoTea'>
+tests/test_tea.py:48: Failed
+FAILED tests/test_tea.py::test_pour
+""",
+    ),
+    Case(
+        "an assertion of a test, as pytest shows it",
+        "script_error",
+        """
+    def test_steep():
+>       assert steep(3) == 4
+>>>E       assert 3 == 4
+E        +  where 3 = steep(3)
+tests/test_tea.py:5: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_tea.py::test_steep - assert 3 == 4
+""",
+    ),
+    Case(
+        "a program without a display",
+        "missing_dependency",
+        """
+>>>/opt/glfw/__init__.py:917: GLFWError: (65544) b'X11: The DISPLAY environment variable is missing'
+  warnings.warn(message, GLFWError)
+python3: /builds/glfw/src/window.c:711: glfwGetFramebufferSize: Assertion `window != NULL' failed.
+run.sh: line 73:  9255 Aborted                 (core dumped) python3 tea.py
+""",
+    ),
+    Case(
+        "Qt without a display",
+        "missing_dependency",
+        """
+>>>qt.qpa.xcb: could not connect to display 
+qt.qpa.plugin: Could not load the Qt platform plugin "xcb" in "" even though it was found.
+This application failed to start because no Qt platform plugin could be initialized. Reinstalling the application may fix this problem.
+
+Available platform plugins are: eglfs, linuxfb, minimal, offscreen, vnc, xcb.
+
+Aborted (core dumped)
+""",
+    ),
 )

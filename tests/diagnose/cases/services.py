@@ -596,4 +596,70 @@ Could not find image processor class in the image processor config or the model 
 main: server is listening on http://127.0.0.1:8080
 """,
     ),
+    Case(
+        "llama.cpp does not know a model, behind its sign of life",
+        "bad_usage",
+        """
+>>>Loading model... /llama_model_load: error loading model: error loading model architecture: unknown model architecture: 'tea'
+llama_model_load_from_file_impl: failed to load model
+Failed to load the model
+""",
+    ),
+    Case(
+        "a task of Metaflow's that failed without a word",
+        "script_error",
+        """
+2026-03-04 05:06:07.802 [15982/pour/2 (pid 19077)] Task is starting.
+>>>2026-03-04 05:06:08.069 [15982/pour/2 (pid 19077)] Task failed.
+2026-03-04 05:06:08.069 Workflow failed.
+""",
+    ),
+    Case(
+        "a traceback of a task of Metaflow's",
+        "script_error",
+        """
+2026-03-04 05:06:07.802 [15982/pour/2 (pid 19077)] Traceback (most recent call last):
+2026-03-04 05:06:07.802 [15982/pour/2 (pid 19077)] File "tea.py", line 3, in pour
+2026-03-04 05:06:07.802 [15982/pour/2 (pid 19077)] pot[7]
+>>>2026-03-04 05:06:07.802 [15982/pour/2 (pid 19077)] KeyError: 7
+2026-03-04 05:06:08.069 [15982/pour/2 (pid 19077)] Task failed.
+2026-03-04 05:06:08.069 Workflow failed.
+""",
+    ),
+    Case(
+        "a Java that is not where Airflow's task looks for it",
+        "script_error",
+        """
+[2026-03-04, 05:06:06 UTC] {spark_submit.py:571} INFO - /opt/pyspark/bin/load-spark-env.sh: line 68: ps: command not found
+>>>[2026-03-04, 05:06:06 UTC] {spark_submit.py:571} INFO - /opt/pyspark/bin/spark-class: line 71: /usr/lib/jvm/tea/bin/java: No such file or directory
+[2026-03-04, 05:06:06 UTC] {taskinstance.py:1935} ERROR - Task failed with exception
+Traceback (most recent call last):
+  File "/opt/spark_submit.py", line 502, in submit
+    raise AirflowException(
+airflow.exceptions.AirflowException: Cannot execute: spark-submit --name tea jobs/tea.py. Error code is: 1.
+""",
+    ),
+    Case(
+        "a program that is not in an image, in BuildKit's seconds and pip's indentation",
+        "script_error",
+        """
+>>>332.8       error: command 'swig' failed: No such file or directory
+332.8       [end of output]
+332.8   note: This error originates from a subprocess, and is likely not a problem with pip.
+332.8   ERROR: Failed building wheel for tea
+333.1 error: failed-wheel-build-for-install
+ERROR: failed to solve: process "/bin/sh -c pip install -e ." did not complete successfully: exit code: 1
+""",
+    ),
+    Case(
+        "Grid Engine's report of a job that it could not start",
+        "tool_error",
+        """
+Job 51374 caused action: Job 51374 set to ERROR
+ User        = tea
+>>>failed changing into working directory:03/04/2026 05:06:07 [1202:32173]: error: can't chdir to /tmp/tea: No such file or directory
+Shepherd trace:
+03/04/2026 05:06:07.187019 [496:32172]: Univa Grid Engine 8.2.1 shepherd trace file
+""",
+    ),
 )

@@ -442,4 +442,13 @@ Mean ERROR: 0.25
 RMS ERROR: -1.5e-3
 """,
     ),
+    Case(
+        "another version of a language than a program wants, in its own words",
+        "bad_usage",
+        """
+Starting tea
+>>>Wrong version of java. Please use Java 7 or higher.
+Finished tea
+""",
+    ),
 )

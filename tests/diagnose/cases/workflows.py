@@ -515,4 +515,32 @@ airflow.exceptions.AirflowException: Bash command failed. The command returned a
 [2026-05-19T16:32:15.166+0000] {taskinstance.py:1225} INFO - Marking task as FAILED. dag_id=tea
 """,
     ),
+    Case(
+        "what a task printed before it ended all processes of MPI",
+        "script_error",
+        """
+Error executing process > 'BREW (1)'
+
+Caused by:
+  Process `BREW (1)` terminated with an error exit status (1)
+
+Command output:
+  sim1
+>>>   Tea must be poured with 2 or more pots!
+
+Command error:
+  ps: /opt/libuuid.so.1: no version information available (required by /lib64/libblkid.so.1)
+  --------------------------------------------------------------------------
+  MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD
+  with errorcode 1.
+
+  NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.
+  You may or may not see output from other processes, depending on
+  exactly when Open MPI kills them.
+  --------------------------------------------------------------------------
+
+Work dir:
+  /tea/work/28
+""",
+    ),
 )
