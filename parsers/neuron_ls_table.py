@@ -34,6 +34,7 @@ _RULE = frozenset("+-=:|─━═┄┈╌┌┬┐├┼┤└┴┘╔╦╗�
 
 _TITLES = {
     "NEURON DEVICE": "device",
+    "LOGICAL ID": "device",
     "DEVICE": "device",
     "NEURON CORES": "cores",
     "CORES": "cores",
@@ -41,6 +42,8 @@ _TITLES = {
     "CORE IDS": "core_ids",
     "NEURON MEMORY": "memory",
     "MEMORY": "memory",
+    "MEMORY CHANNEL 0": "memory",
+    "MEMORY CHANNEL 1": "more memory",
     "CONNECTED DEVICES": "connected",
     "CONNECTED": "connected",
     "PCI BDF": "bdf",
@@ -49,6 +52,7 @@ _TITLES = {
     "NUMA NODE": "numa",
     "NUMA": "numa",
     "PID": "pid",
+    "RUNTIME PID": "pid",
     "COMMAND": "command",
     "RUNTIME VERSION": "runtime",
     "RUNTIME": "runtime",
@@ -147,14 +151,20 @@ def _table(block: list[list[str]], instance: str, lnc: int | None) -> Iterator[D
 
 def _header(block: list[list[str]]) -> tuple[list[str] | None, list[list[str]]]:
     """The columns by their titles and the rows below; no columns where the header is missing or another table's."""
-    height = next((number for number, cells in enumerate(block) if cells[0].isdecimal()), len(block))
+    height = next((number for number, cells in enumerate(block) if _begins_row(cells[0])), len(block))
     if height == 0:
         return None, block
     titles = [" ".join(" ".join(parts).upper().split()) for parts in zip(*block[:height], strict=False)]
     columns = [_TITLES.get(title, "") for title in titles]
-    if columns[0] != "device" or not {"cores", "memory"} & set(columns):
+    if "device" not in columns[:2] or not {"cores", "memory"} & set(columns):
         return None, []
     return columns, block[height:]
+
+
+def _begins_row(cell: str) -> bool:
+    """Whether a row of a device, and not one of the header, begins with this cell: its number, in the oldest tables
+    its address."""
+    return cell.isdecimal() or _ADDRESS.fullmatch(cell) is not None
 
 
 def _guessed(rows: list[list[str]]) -> list[str] | None:
@@ -205,7 +215,7 @@ def _device(rows: list[_Row], instance: str, lnc: int | None) -> LsDevice:
         index=int(first["device"]) if len(first["device"]) < 5 else 0,
         core_count=_whole(first.get("cores", "")),
         cores=_indexes(joined("core_ids", ",")),
-        memory=_bytes(first.get("memory", "")),
+        memory=_memory(first),
         bdf=full_address(first.get("bdf", "")),
         numa_node=_whole(first.get("numa", "")),
         cpu_affinity=joined("affinity", ""),
@@ -228,6 +238,12 @@ def _processes(rows: list[_Row]) -> Iterator[LsProcess]:
 def _whole(cell: str) -> int | None:
     """A count; `-1` (no NUMA) and everything else is unknown."""
     return int(cell) if cell.isdecimal() and len(cell) < 5 else None
+
+
+def _memory(cells: dict[str, str]) -> int | None:
+    """A device's memory; the oldest tables have a column for each of its two channels."""
+    memory, more = _bytes(cells.get("memory", "")), _bytes(cells.get("more memory", ""))
+    return memory if memory is None or more is None else memory + more
 
 
 def _bytes(cell: str) -> int | None:

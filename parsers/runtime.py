@@ -63,8 +63,10 @@ _PLACES = late_pattern(
 """Numbers are printed two columns wide: a blank before a single digit, none before two."""
 _CODE = late_pattern(r"(?:\bstatus|\berror|\berr|\bstatus_code)\s?[=:]?\s{0,2}\(?(\d{1,4})\b")
 _STATUS_NAME = late_pattern(r"\b(NRT_[A-Z][A-Z_]{3,60}|NERR_RESOURCE)\b")
-_FAILED_SIZE = late_pattern(r"Failed to alloc(?:ate)? DEVICE memory(?::| \() ?(\d{1,15})")
-"""The line before a report, with the exact size in bytes."""
+_FAILED_SIZE = late_pattern(
+    r"(?:Failed to alloc(?:ate)? DEVICE memory(?::| \() ?|Could not satisfy request for )(\d{1,15})"
+)
+"""The line before a report, with the exact size in bytes; the daemon of 2020 printed no report."""
 _MOST_UNREPORTED = 256
 _MOST_REPORTS = 64
 _MOST_RANKS = 4096

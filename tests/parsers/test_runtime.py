@@ -160,6 +160,18 @@ def test_a_header_without_its_stamp_is_read(header: str) -> None:
     assert event.at is None
 
 
+def test_the_daemons_failed_allocation_is_one_event_of_its_size() -> None:
+    (event,) = only(
+        DeviceMemoryExhausted,
+        read(
+            "[TDRV:dma_mp_allocate_dma_buffer_from_tdram] Could not satisfy request for 2097152 bytes from channel \n"
+            "[TDRV:dma_mp_create_mla_buf] TDRAM 0/0 has no free space\n"
+            "[NMGR:kmgr_load_nn] Failed to load NN: 1.0.1+0.tea-/tmp/tea, err: 4\n"
+        ),
+    )
+    assert event.requested == 2097152
+
+
 def test_a_report_whose_header_has_no_stamp_keeps_its_breakdown() -> None:
     (event,) = only(
         DeviceMemoryExhausted,

@@ -108,6 +108,32 @@ def test_an_old_table_with_commands_keeps_a_bar_within_a_command() -> None:
     assert [(each.command, each.runtime_version) for each in device.processes] == [("sh -c 'a | b'", "2.5.0")]
 
 
+def test_the_oldest_table_begins_with_the_address_and_splits_the_memory() -> None:
+    text = (
+        "+--------------+---------+--------+-----------+-----------+------+------+\n"
+        "|   PCI BDF    | LOGICAL | NEURON |  MEMORY   |  MEMORY   | EAST | WEST |\n"
+        "|              |   ID    | CORES  | CHANNEL 0 | CHANNEL 1 |      |      |\n"
+        "+--------------+---------+--------+-----------+-----------+------+------+\n"
+        "| 0000:00:1b.0 |       0 |      4 | 2048 MB   | 4096 MB   |    0 |    0 |\n"
+        "| 0000:00:1c.0 |       1 |      4 | 4096 MB   | 4096 MB   |    0 |    0 |\n"
+    )
+    ((first, second),) = read_tables(text)
+    assert (first.index, first.core_count, first.memory, first.bdf) == (0, 4, 6 * GIB, "0000:00:1b.0")
+    assert (second.index, second.memory, second.connected_to) == (1, 8 * GIB, ())
+
+
+def test_a_table_of_the_daemons_time_names_the_process_among_its_runtime_columns() -> None:
+    text = (
+        "| NEURON | NEURON | NEURON |     PCI      | RUNTIME | RUNTIME | RUNTIME |\n"
+        "| DEVICE | CORES  | MEMORY |     BDF      | ADDRESS |   PID   | VERSION |\n"
+        "| 0      | 4      | 8 GB   | 0000:00:1c.0 | NA      | 7001    | NA      |\n"
+        "| 1      | 4      | 8 GB   | 0000:00:1d.0 | NA      | NA      | NA      |\n"
+    )
+    ((first, second),) = read_tables(text)
+    assert [(process.pid, process.runtime_version) for process in first.processes] == [(7001, "")]
+    assert second.processes == ()
+
+
 def test_what_is_true_of_one_machine_is_not_said_of_the_next() -> None:
     second = TABLE[TABLE.index("+--") :].replace("0000:", "0001:")
     first, other = read_tables(TABLE + "\n# another machine\n" + second)
