@@ -2,8 +2,8 @@
 
 A log and its rotated files (`train.log`, `train.log.1`, `train.log.2.gz`) are one log, however long it took to fill
 them. Evidence between logs, in this order: files of one folder that torchrun wrote (`--log-dir`), one Slurm job (its
-number in names or contents), rank files of one launch (`rank0.log`, `rank1.log`), both outputs of one command (`.out`,
-`.err`).
+number in names or contents), rank files of one launch (`rank0.log`, `rank1.log`; `rank0/train.log`, `rank1/train.log`),
+both outputs of one command (`.out`, `.err`).
 Files with similar names whose first lines are more than a day apart are not from one launch. A number alone is no
 evidence: it may be a date.
 """
@@ -29,6 +29,8 @@ _STREAM = re.compile(r"(?:[._-]?(?:stdout|stderr)|\.(?:out|err))(?=\.|$)")
 _RANK = re.compile(
     r"(?i)(?<![a-z])((?:local_?|global_?)?(?:rank|worker|proc|process|node|host|task|core))[-_.]?\d+(?!\d)"
 )
+_RANKS_FOLDER = re.compile(r"(?i)(?P<of>(?:local_?|global_?)?rank|node)[-_.]?\d{1,6}")
+"""A folder of one rank's or node's logs. Those of tasks and workers may be of experiments that have nothing in common."""
 _SLURM = re.compile(
     r"(?P<name>(?:.*[._-])?(?:slurm|job)[._-]?)(?P<job>\d{3,10})(?P<place>(?:[._-](?:\d{1,5}|[nrt]\d{1,5}|rank\d+|node\d+))*)"
     r"|(?P<submitit>\d{3,10})(?:_\d{1,5}){1,2}_log"
@@ -129,6 +131,9 @@ def evidence(path: str) -> tuple[str, str]:
     ranks = _RANK.sub(lambda found: f"{found[1]}*", plain)
     if ranks != plain:
         return f"ranks {where.parent}/{ranks}", ranks
+    if (folder := _RANKS_FOLDER.fullmatch(where.parent.name)) is not None:
+        name = f"{folder['of']}*/{plain}"
+        return f"ranks {where.parent.parent}/{name}", name
     if where.name.startswith(("stdout", "stderr")):
         return f"outputs {where.parent}", where.parent.name or where.name
     twin = _STREAM.sub("", where.name)

@@ -29,6 +29,8 @@ def jobs_of(*paths: str, heads: dict[str, LogHead] | None = None) -> list[list[s
     [
         ("/l/rank0.log", "/l/rank1.log", "/l/rank10.log"),
         ("/l/train_rank_0.log", "/l/train_rank_1.log"),
+        ("/l/rank0/train.log", "/l/rank1/train.log", "/l/rank10/train.log"),
+        ("/l/node-0/stdout.log", "/l/node-0/stderr.log", "/l/node-1/stdout.log"),
         ("/l/slurm-812.out", "/l/slurm-812.err"),
         ("/l/job-812-0.out", "/l/job-812-1.out", "/l/job-812-1.err"),
         ("/l/4711_0_0_log.out", "/l/4711_0_1_log.out", "/l/4711_0_0_log.err"),
@@ -50,6 +52,9 @@ def test_logs_with_common_evidence_are_one_job(paths: tuple[str, ...]) -> None:
     [
         ("/l/a.log", "/l/b.log"),
         ("/l/rank0.log", "/m/rank0.log"),
+        ("/l/a/rank0/train.log", "/l/b/rank0/train.log"),
+        ("/l/rank0/train.log", "/l/rank0/eval.log"),
+        ("/l/task1/train.log", "/l/task2/train.log"),
         ("/l/train-2023-02.log", "/l/train-2023-03.log"),
         ("/l/train-20230201.log", "/l/train-20230302.log"),
         ("/l/slurm-812.out", "/l/slurm-813.out"),
