@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
@@ -209,7 +210,7 @@ def of_listing(
         "cache-space": space_panel(view, disks, budget),
         "cache-used": _ages(colors) if shown and colored_by == "age" else None if shown else left_out(),
         "cache-grew": None if view.rows else left_out(),
-        "cache-growth": PageChart(cache_figures.growth_chart(growth_curve(view.rows), trash, colors)),
+        "cache-growth": PageChart(cache_figures.growth_chart(growth_curve(view.rows, time.time()), trash, colors)),
         "cache-treemap": PageChart(cache_figures.treemap(shown, colors, colored_by)),
     }
 

@@ -26,9 +26,8 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def growth(rows: Sequence[EntryRow], now: float) -> list[Growth]:
-    """A row per span; empty where no entry says when it was written. What was removed meanwhile is not in it, nor what
-    is dated far ahead of the clock."""
-    dated = [(now - changed, size) for changed, size in _dated(rows) if not is_ahead(changed, now)]
+    """A row per span; empty where no entry says when it was written. What was removed meanwhile is not in it."""
+    dated = [(now - changed, size) for changed, size in _dated(rows, now)]
     if not dated:
         return []
     found = []
@@ -38,14 +37,16 @@ def growth(rows: Sequence[EntryRow], now: float) -> list[Growth]:
     return found
 
 
-def growth_curve(rows: Iterable[EntryRow]) -> list[tuple[float, int]]:
+def growth_curve(rows: Iterable[EntryRow], now: float) -> list[tuple[float, int]]:
     """(time, bytes written until then and still there), rising; thinned to some hundred points, the last one kept."""
-    written = sorted(_dated(rows))
+    written = sorted(_dated(rows, now))
     points = list(zip((time for time, _ in written), accumulate(size for _, size in written), strict=True))
     step = max(1, ceil(len(points) / MOST_POINTS))
     return points[::-step][::-1]
 
 
-def _dated(rows: Iterable[EntryRow]) -> list[tuple[float, int]]:
-    """(when it was written, its bytes) of each entry that says when; a time that no calendar has says nothing."""
-    return [(row.changed, row.bytes) for row in rows if row.changed is not None and is_in_calendar(row.changed)]
+def _dated(rows: Iterable[EntryRow], now: float) -> list[tuple[float, int]]:
+    """(when it was written, its bytes) of each entry that says when; a time that no calendar has says nothing, nor one
+    far ahead of the clock."""
+    dated = ((row.changed, row.bytes) for row in rows if row.changed is not None and is_in_calendar(row.changed))
+    return [(changed, size) for changed, size in dated if not is_ahead(changed, now)]

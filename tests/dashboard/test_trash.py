@@ -94,7 +94,7 @@ def test_times_that_no_calendar_has_are_unknown(tmp_path: Path) -> None:
         current_permission.reset(token)
     rows = catalog().rows
     dated = [msgspec.structs.replace(row, changed=1000.0 if row is rows[0] else 9e15) for row in rows]
-    points = growth_curve(dated)
+    points = growth_curve(dated, 1000.0)
     assert points == [(1000.0, rows[0].bytes)]
     assert [one.entries for one in growth(dated, 1000.0)] == [1, 1, 1]
     assert len(cache_figures.growth_chart(points, (past,), DARK)["data"]) == 1
@@ -114,16 +114,18 @@ def test_what_is_dated_ahead_of_the_clock_was_not_written_lately() -> None:
     rows = [msgspec.structs.replace(catalog().rows[0], changed=now - age) for age in ages]
     assert [one.entries for one in growth(rows, now)] == [2, 2, 3]
     assert growth(rows[:1], now) == []
+    assert growth_curve(rows, now)[-1][0] == now + 60.0
+    assert growth_curve(rows[:1], now) == []
 
 
 def test_growth_adds_up_what_lies_there_in_the_order_it_was_written() -> None:
     rows = [msgspec.structs.replace(row, changed=1000.0 - n) for n, row in enumerate(catalog().rows)]
-    points = growth_curve(rows)
+    points = growth_curve(rows, 1000.0)
     assert [time for time, _ in points] == sorted(1000.0 - n for n in range(len(rows)))
     assert points[-1][1] == sum(row.bytes for row in rows)
     many = [msgspec.structs.replace(rows[0], changed=float(n), bytes=1) for n in range(5 * MOST_POINTS + 3)]
-    assert len(growth_curve(many)) <= MOST_POINTS + 1
-    assert growth_curve(many)[-1] == (float(len(many) - 1), len(many))
+    assert len(growth_curve(many, 1e9)) <= MOST_POINTS + 1
+    assert growth_curve(many, 1e9)[-1] == (float(len(many) - 1), len(many))
     assert cache_figures.growth_chart(points, (), DARK)["data"][0]["y"][-1] > 0
     assert cache_figures.growth_chart([], (), DARK)["data"] == []
     axis = cache_figures.growth_chart(points, (), DARK)["layout"]["xaxis"]
