@@ -30,7 +30,7 @@ _RANK = re.compile(
     r"(?i)(?<![a-z])((?:local_?|global_?)?(?:rank|worker|proc|process|node|host|task|core))[-_.]?\d+(?!\d)"
 )
 _RANKS_FOLDER = re.compile(r"(?i)(?P<of>(?:local_?|global_?)?rank|node)[-_.]?\d{1,6}")
-"""A folder of one rank's or node's logs. Those of tasks and workers may be of experiments that have nothing in common."""
+"""A folder of one rank's or node's logs. Those of tasks and workers may be of experiments with nothing in common."""
 _SLURM = re.compile(
     r"(?P<name>(?:.*[._-])?(?:slurm|job)[._-]?)(?P<job>\d{3,10})(?P<place>(?:[._-](?:\d{1,5}|[nrt]\d{1,5}|rank\d+|node\d+))*)"
     r"|(?P<submitit>\d{3,10})(?:_\d{1,5}){1,2}_log"
