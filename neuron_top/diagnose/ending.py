@@ -25,6 +25,7 @@ _SUCCESS = late_pattern(
     r"|\bWEXITSTATUS 0(?!\d)|W&B process to finish\.\.\. \(success\)|Compiled \d+ models?\b"
     r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$|^&&&& PASSED "
     r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
+    r"|^(?:Apply|Destroy) complete! Resources: "
 )
 """What programs print at the end when all went well."""
 _SCRIPTS = late_pattern(
@@ -32,8 +33,19 @@ _SCRIPTS = late_pattern(
     r"(?:complete|completed|finished|done)\b(?!.{0,80}success)"
 )
 """What batch scripts print last, whether their programs did well or not."""
-_TIME = late_pattern(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed")
-"""What a shell prints when a command has ended, well or not."""
+_OVER = late_pattern(
+    r"^(?:real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed)"
+    r"|\bTrainer\.fit`? stopped: `?max_(?:epochs|steps|time)=|\bExecution complete -- Goodbye$"
+    r"|\bApplication shutdown complete\.$|\bFinished server process \[|\bSuccessfully stopped SparkContext$"
+    r"|\bProcess \d{1,10} exits successfully\.$|^-- Build files have been written to: |\bWorkflow \S{1,80} succeeded!$"
+    r"|^wandb: (?:Synced \d|Find logs at: )|^Successfully installed \S"
+    r"|^Finali[sz]ing parallel run$|^Total wall time: \d{1,6}:\d\d:\d\d$|\bdone\. Elapsed time: [\d.]{1,12} minutes\.$"
+    r"|^Normal termination of \S|\bJOB DONE\.$|\bPROGRAM ENDED AT\b|\bTERMINATED NORMALLY\b|^Finished mdrun on rank \d"
+    r"|^WallClock: +[\d.]+ +CPUTime: |^Subject: Job \d+\S{0,20}: <.{0,200}> in cluster <\S{1,80}> (?:Done|Exited)$"
+)
+"""What a shell, a framework, a server, a workflow or a simulation prints when it ends, well or not."""
+_LINES_TO_OVER = 12
+"""From such a line to the end of the log."""
 
 
 _BUT = late_pattern(
@@ -61,8 +73,8 @@ class End(NamedTuple):
     """The last line that says that all went well."""
     programs_line: int | None = None
     """The last of these lines that is not a batch script's: a script goes on after its program has failed."""
-    timed: bool = False
-    """The shell has printed how long the command took."""
+    over: bool = False
+    """The program has ended, well or not."""
     last: LastLine | None = None
 
 
@@ -75,10 +87,10 @@ def read(tail: bytes, first_line: int, offset: int) -> End:
             lines.append(LastLine(number, offset, text))
         offset += len(raw) + 1
     lines = lines[-_LAST_LINES:]
-    timed = any(_TIME.match(line.text) for line in lines[-4:])
+    over = any(_OVER.search(line.text) for line in lines[-_LINES_TO_OVER:])
     successes = [line for line in lines if _says(line.text)]
     of_programs = [line for line in successes if not _SCRIPTS.match(line.text)]
-    return End(_last_number(successes), _last_number(of_programs), timed, lines[-1] if lines else None)
+    return End(_last_number(successes), _last_number(of_programs), over, lines[-1] if lines else None)
 
 
 def _last_number(lines: Sequence[LastLine]) -> int | None:

@@ -337,7 +337,7 @@ def _job_end(
         return JobEnd.FAILED if exit_code else JobEnd.FINISHED
     if in_traceback or any(finding.terminal for finding in failures):
         return JobEnd.FAILED
-    return JobEnd.FINISHED if succeeded or (end.timed and not failures) else JobEnd.UNKNOWN
+    return JobEnd.FINISHED if not failures and (succeeded or end.over) else JobEnd.UNKNOWN
 
 
 def _cause(finding: Finding, source: str) -> Cause:

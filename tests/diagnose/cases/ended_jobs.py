@@ -340,4 +340,46 @@ epoch 4 step 10 loss 1.93
 """,
         "failed",
     ),
+    Case(
+        "Lightning has made its epochs",
+        "",
+        """
+Epoch 4: 100%|##########| 55/55 [00:07<00:00,  7.30it/s, train_loss=0.892]
+`Trainer.fit` stopped: `max_epochs=5` reached.
+""",
+        "finished",
+    ),
+    Case(
+        "a server was shut down",
+        "",
+        """
+INFO:     Shutting down
+INFO:     Waiting for application shutdown.
+INFO:     Application shutdown complete.
+INFO:     Finished server process [297708]
+""",
+        "finished",
+    ),
+    Case(
+        "a server was shut down since its engine failed",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "tea.py", line 3, in pour
+    pot[7]
+>>>KeyError: 7
+INFO:     Application shutdown complete.
+""",
+        "failed",
+    ),
+    Case(
+        "a task that failed after another one had finished",
+        "script_error",
+        """
+2026-03-04 05:06:07.665 [15982/start/1 (pid 19041)] Task finished successfully.
+>>>2026-03-04 05:06:08.069 [15982/pour/2 (pid 19077)] Task failed.
+2026-03-04 05:06:08.069 Workflow failed.
+""",
+        "unknown",
+    ),
 )
