@@ -284,6 +284,8 @@ class FailureReader:
             self._await_reason(statement, finding)
         elif finding.line == statement.line and reasons_below.heads_graphs_words(statement.text):
             self._headings.expect(finding, statement, Expects.GRAPH)
+        elif finding.line == statement.line and reasons_below.heads_source(statement.text):
+            self._headings.expect(finding, statement, Expects.SOURCE)
         elif finding.line == statement.line and verdict.weight is Weight.STATEMENT and verdict.row is None:
             self._await_words(statement, raised, finding)
         return finding

@@ -22,11 +22,13 @@ from neuron_top.parsers import json_lines
 
 _LINES_TO_REASON = 2
 """From a heading down to what it announces: one line between may be empty."""
-_LINES_TO_QUOTED = 100
+_LINES_TO_QUOTED = 200
 """From an exception down to the one that it announces, with frames of Python and C++ between."""
 _LINES_TO_GRAPHS_WORDS = 2000
 """Of stacks of the program, one for each operation that failed."""
 _RULE = late_pattern(r"[-=*#~_]{3,}$")
+_MARK = "^"
+"""A line that shows the place in the source above it."""
 _TITLE = late_pattern(r"- |.{1,80}:$")
 """A line between two rules that is only the title of what follows."""
 _PLAIN_HEADING = f"{json_lines.HEADING}:"
@@ -43,6 +45,8 @@ class Expects(Enum):
     """What Rust prints below the place of a panic, whatever it looks like."""
     QUOTED = auto()
     """An exception that it quotes; until that comes, the heading's own text counts."""
+    SOURCE = auto()
+    """What is wrong with the source that is printed below, under a mark."""
     GRAPH = auto()
     """The exception's own words, below where TensorFlow says which operation failed, and where that was made."""
     LABELED = auto()
@@ -67,6 +71,8 @@ class _Heading(msgspec.Struct):
     """The last one that belongs to the heading."""
     is_ruled: bool = False
     """That line is a rule."""
+    source_ends: int = 0
+    """The line of the mark below printed source; 0: it has not come."""
 
 
 class Headings:
@@ -99,7 +105,7 @@ class Headings:
             return _panics_words(heading, statement), heading.finding
         if heading.expects is Expects.REASON and verdict is None:
             return _headed(heading, statement), heading.finding
-        if heading.expects in (Expects.WORDS, Expects.GRAPH):
+        if heading.expects in (Expects.WORDS, Expects.GRAPH, Expects.SOURCE):
             return self._words(heading, statement, verdict), heading.finding
         return Below.OTHER, None
 
@@ -119,7 +125,7 @@ class Headings:
 
     @staticmethod
     def _may_go_on(heading: _Heading, statement: Statement) -> bool:
-        return statement.line - heading.line <= 1 or heading.expects in (Expects.QUOTED, Expects.GRAPH)
+        return statement.line - heading.line <= 1 or heading.expects in (Expects.QUOTED, Expects.SOURCE, Expects.GRAPH)
 
     @staticmethod
     def _is_between(heading: _Heading, statement: Statement, verdict: CauseVerdict | None) -> bool:
@@ -132,6 +138,11 @@ class Headings:
         if heading.expects is Expects.GRAPH:
             is_near = statement.line - heading.statement.line <= _LINES_TO_GRAPHS_WORDS
             return is_near and verdict is None and (statement.indented or reasons_below.names_operation(text))
+        if heading.expects is Expects.SOURCE:
+            if heading.source_ends or lines > _LINES_TO_QUOTED:
+                return False
+            heading.source_ends = statement.line if text == _MARK else 0
+            return True
         if heading.expects is Expects.QUOTED:
             is_near = statement.line - heading.statement.line <= _LINES_TO_QUOTED
             return is_near and (statement.indented or FRAME.match(text) is not None)
@@ -152,6 +163,8 @@ class Headings:
         """What a line is to an exception above it that has no message beside its name."""
         is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON or heading.expects is Expects.GRAPH
         if not is_near or statement.process != heading.statement.process or statement.level.is_mild:
+            return Below.OTHER
+        if heading.expects is Expects.SOURCE and heading.source_ends != heading.line:
             return Below.OTHER
         is_known = verdict is not None and (verdict.row is not None or verdict.weight is not Weight.MESSAGE)
         if verdict is not None and is_known:

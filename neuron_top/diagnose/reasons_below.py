@@ -26,6 +26,8 @@ _BANNER = late_pattern(r"(?:what\(\): {1,4})?([-=*#~])\1{1,79} {0,3}[^\s=*#~-].{
 _NAMES_REASON = late_pattern(r"(?i)(?:reason|cause|message|details?|error): {0,4}\S+ \S")
 _GRAPH_FAILED = late_pattern(r"(?:\w{1,80}\.){0,9}\w{1,80}: Graph execution error:$")
 """How TensorFlow heads what an operation of a graph has said."""
+_SOURCE_FAILED = late_pattern(r"(?:\w{1,80}\.){0,9}CompilationError: at \d{1,6}:\d{1,6}:$")
+"""How Triton names the place in a kernel; the kernel's source follows up to there, a mark, and then the reason."""
 _OPERATION = late_pattern(
     r"(?:Detected at node\b|Node: '|<stack traces unavailable>|\d+ root error\(s\) found|File \")"
 )
@@ -41,10 +43,12 @@ BARE_HEADING = late_pattern(
     r"|software inconsistency|parallel consistency) )?(?:error|exception): *$|(?:error|inconsistency) in user input: *$"
     r"|\w{1,40}(?:Error|Exception) in file .{1,300}, line \d{1,7}:$"
     r"|what\(\):$|-{3,} FATAL CALLED -{3,}$|HDF5-DIAG: Error detected in .{1,80}:$"
+    r"|(?:Runtime|Database|Compilation|Parsing|Dependency) Error in \w{1,20} \S{1,200} \(\S{1,300}\)$"
+    r"|Failure in test \S{1,200} \(\S{1,300}\)$"
     r"|(?:\[\d{1,6}\] )?--> FOAM FATAL (?:IO )?ERROR:(?: \(.{1,80}\))?$|\{?Error using \S{1,200}(?: \(line \d{1,7}\))?$"
 )
-"""Also of a C++ exception whose words begin on the next line, of OpenFOAM, of MATLAB, of HDF5, and of climate models
-in Fortran (WRF, RegCM), which name the place before the reason."""
+"""Also of a C++ exception whose words begin on the next line, of dbt, of OpenFOAM, of MATLAB, of HDF5, and of climate
+models in Fortran (WRF, RegCM), which name the place before the reason."""
 _CMAKES = late_pattern(r"CMake Error(?: at \S{1,300}:\d{1,7} \(\w{1,60}\))?:$")
 _NOTHING = late_pattern(
     r"(?i)\W*(?:none|no errors?|n/?a|null)\W*$"
@@ -77,6 +81,11 @@ def names_reason(text: str) -> bool:
 def heads_graphs_words(text: str) -> bool:
     """Whether an exception of TensorFlow's only heads what an operation of a graph has said."""
     return _GRAPH_FAILED.match(text) is not None
+
+
+def heads_source(text: str) -> bool:
+    """Whether an exception of Triton's only heads a kernel's source, below which it says what is wrong there."""
+    return _SOURCE_FAILED.match(text) is not None
 
 
 def names_operation(text: str) -> bool:

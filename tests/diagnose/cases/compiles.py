@@ -765,4 +765,32 @@ No CUDA runtime is found, using CUDA_HOME='/usr/local/cuda'
 step 1 loss 1
 """,
     ),
+    Case(
+        "Triton says what is wrong below a kernel's source",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "/opt/site-packages/triton/compiler/compiler.py", line 83, in make_ir
+    return ast_to_ttir(self.fn, self, context=context)
+triton.compiler.errors.CompilationError: at 41:17:
+    q_exp = tl.expand_dims(q, 1)
+
+    # pour
+    attn = tl.steep(scores, axis=1)
+           ^
+>>>TypeError("steep() got an unexpected keyword argument 'axis'")
+""",
+    ),
+    Case(
+        "Triton names a place and a log ends there",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "/opt/site-packages/triton/compiler/compiler.py", line 83, in make_ir
+    return ast_to_ttir(self.fn, self, context=context)
+>>>triton.compiler.errors.CompilationError: at 41:17:
+    q_exp = tl.expand_dims(q, 1)
+    attn = tl.steep(scores, axis=1)
+""",
+    ),
 )
