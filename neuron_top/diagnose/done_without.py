@@ -6,12 +6,14 @@ from __future__ import annotations
 from neuron_top.diagnose.findings import Findings
 from neuron_top.diagnose.recognizers import Weight
 from neuron_top.diagnose.statement import Statement
+from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
 WORDS: tuple[bytes, ...] = (
     b"falling back", b"falls back ", b"fall back ", b"defaulting to", b"continuing without", b"continuing anyway",
     b"proceeding without", b"proceeding anyway", b"running without", b"starting without",
+    b"relying on driver", b"reducing", b"decreasing batch", b"smaller batch", b"halving ",
     b" ready", b"startup complete", b"running on http", b"listening on ", b"listening at ", b"service at ",
     b"server started",
 )  # fmt: skip
@@ -21,6 +23,14 @@ _DOES_WITHOUT = late_pattern(
     r"|(?:continuing|proceeding|running|starting) (?:without\b|anyway\b))(?!.{0,300}(?:fail|error|cannot|could not))"
 )
 """How an information or a warning says that the program does without something."""
+_DRIVER_DOES_IT = "Relying on driver to perform ptx compilation"
+"""How XLA says, below the words of a compiler for GPUs that failed, that it does without it."""
+_SMALLER_BATCH = late_pattern(
+    r"(?i)\b(?:reducing|decreasing|halving|lowering) (?:the )?(?:\w+ )?batch(?:[ _-]?size)?\b|\bsmaller batch\b"
+    r"|\bOOM\b.{0,80}\breducing\b"
+)
+"""How a program says that it tries a smaller batch, after memory ran out."""
+_OUT_OF_MEMORY = (CauseClass.RUNTIME_OOM, CauseClass.HOST_OOM)
 _LINES_BELOW = 2
 """From an error down to such a line that tells what became of it."""
 _READY = late_pattern(
@@ -57,25 +67,29 @@ class DoneWithout:
             for finding in self._findings.all:
                 if _OBSERVES.search(finding.text) and not finding.terminal:
                     finding.goes_on_at = statement.line
-        if not statement.level.is_mild or _DOES_WITHOUT.search(statement.text) is None:
+        is_smaller = not statement.level.is_error and _SMALLER_BATCH.search(statement.text) is not None
+        is_told = statement.level.is_mild and _DOES_WITHOUT.search(statement.text) is not None
+        if not (is_smaller or is_told or statement.text.startswith(_DRIVER_DOES_IT)):
             return False
-        self._note(statement)
+        self._note(statement, of_memory=is_smaller)
         return True
 
     def is_beside_service(self, statement: Statement) -> bool:
         """Whether an error is of what only observes a service, and the service has started."""
         return self._is_ready and statement.level is not LogLevel.FATAL and _OBSERVES.search(statement.text) is not None
 
-    def _note(self, statement: Statement) -> None:
-        """Note for errors right above that their program goes on.
+    def _note(self, statement: Statement, *, of_memory: bool) -> None:
+        """Note for errors right above that their program goes on; `of_memory`: with less of it.
 
-        Another rank's line tells nothing of them. What compiler, runtime or kernel state still counts: a program that
-        does without the graph or the device does not do what it was started for.
+        Another rank's line tells nothing of them. What else compiler, runtime or kernel state still counts: a program
+        that does without the graph or the device does not do what it was started for.
         """
         for finding in self._findings.all:
             is_above = 0 < statement.line - finding.last_line <= _LINES_BELOW
             is_of_others = statement.rank is not None and bool(finding.ranks) and statement.rank not in finding.ranks
-            if is_above and not is_of_others and not finding.terminal and finding.weight is not Weight.REASON:
+            is_stated = finding.weight is Weight.REASON
+            is_of_memory = of_memory and finding.verdict.cause_class in _OUT_OF_MEMORY
+            if is_above and not is_of_others and not finding.terminal and (not is_stated or is_of_memory):
                 finding.goes_on_at = statement.line
 
 

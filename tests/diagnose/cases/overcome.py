@@ -543,4 +543,34 @@ INFO:     Application startup complete.
 ERROR: telemetry could not be sent to otel.example.com:4317
 """,
     ),
+    Case(
+        "ONNX Runtime gets no memory, and a smaller batch is tried",
+        "",
+        """
+2026-03-04 05:06:07.493748329 [E:onnxruntime:, sequential_executor.cc:572 ExecuteKernel] Non-zero status code returned while running Conv node. Name:'/tea' Status Message: /onnxruntime_src/bfc_arena.cc:358 Failed to allocate memory for requested buffer of size 4531027968
+
+2026-03-04 05:06:07,494 WARNING OOM at batch 147. Reducing.
+2026-03-04 05:06:14,350 INFO page 2
+""",
+    ),
+    Case(
+        "a batch that is too large, as an error line, and the smaller one below it",
+        "",
+        """
+2026-03-04 05:06:07,494 ERROR CUDA out of memory. Tried to allocate 2.00 GiB.
+2026-03-04 05:06:07,494 INFO Decreasing batch size to: 64.
+2026-03-04 05:06:14,350 INFO page 2
+""",
+    ),
+    Case(
+        "XLA lets the driver compile what ptxas cannot",
+        "",
+        """
+2026-03-04 05:06:07.140252: W external/xla/xla/service/gpu/buffer_comparator.cc:1054] INTERNAL: ptxas exited with non-zero error code 65280, output: ptxas /tmp/tea, line 1
+ptxas fatal   : Ptx assembly aborted due to errors
+
+Relying on driver to perform ptx compilation. 
+This message will only be logged once.
+""",
+    ),
 )
