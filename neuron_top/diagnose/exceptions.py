@@ -37,7 +37,8 @@ _CASCADING = frozenset(
      "RayTaskError", "RayActorError", "WorkerCrashedError", "ActorDiedError", "ProcessRaisedException",
      "ProcessExitedException", "BrokenProcessPool", "RemoteError", "SystemExit", "ConnectionResetError", "EOFError",
      "RuntimeEnvSetupError", "ExecuteUserScriptError", "TrainingFailedError", "TuneError", "CheckpointException",
-     "PythonException", "SimplifiedTraceback", "UnfilteredStackTrace"}
+     "PythonException", "SimplifiedTraceback", "UnfilteredStackTrace", "CellExecutionError",
+     "PapermillExecutionError", "DagsterExecutionStepExecutionError"}
 )  # fmt: skip
 _HEADS = late_pattern(
     r"^\d+ root error\(s\) found|.{0,400}\bThe details refer to '[^']{1,80}'|.{0,400}\b\d{1,4} errors? occurred:$"

@@ -44,7 +44,7 @@ from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
     b"failed", b": fail", b"panicked", b"(0) ", b"nccl warn", b"cannot ", b"can't ", b"could not",
-    b"unable to", b"interrupt", b"\ne   ",
+    b"unable to", b"interrupt", b"\ne   ", b"failure in test ",
     b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"[e::", b"] [e] ", b"] [f] ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',

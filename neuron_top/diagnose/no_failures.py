@@ -18,9 +18,10 @@ _CHILDS_END = late_pattern(r"Command .{1,5000} died with <Signals\.SIG\w+")
 _EVENT = late_pattern(
     r"(?:Warning|Normal)\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|\"?[Rr]eason\"?:\s{1,20}\"?[A-Z]\w{1,40}\"?,?$"
     r"|\"(?:[Ss]tate|[Ss]tatus|[Pp]hase|Err)\": ?\"|\"?[Ee]xitCode\"?: [1-9]|Exit Code:\s{1,20}[1-9]"
-    r"|[Mm]essage:\s{1,20}\S"
+    r"|[Mm]essage:\s{1,20}\S|Last error: \S"
 )
-"""What kubectl prints about a pod (its events, why it waits, how it ended), and Snakemake about a job."""
+"""What kubectl prints about a pod (its events, why it waits, how it ended), Snakemake about a job, and targets in R
+about a pipeline."""
 PROBE = late_pattern(
     r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): (?!.{0,800}\bexecutable file not found\b)"
 )
@@ -48,7 +49,8 @@ NOISE = late_pattern(
     r"|^(?:\w{1,60}::)?[\w.]{1,60}\(\)\s{1,20}masks (?:\w{1,60}::)?[\w.]{1,60}\(\)$"
     r"|^Could not find image processor class in .{1,200}\. Loading based on "
     r"|^debconf: unable to initialize frontend: |^No supported GPU\(s\) detected to run this container$"
-    r"|: no version information available \(required by "
+    r"|: no version information available \(required by |^(?i:cache miss)\b"
+    r"|\bUnable to do partial parsing because\b"
     r"|\bline \d{1,6}: \[: .{0,80}(?:integer expression expected|unary operator expected|too many arguments)$"
     r"|^could not find arguments in the checkpoint\b|^-{5,} ?Error Message -{5,}$"
     r"|^RuleException:$|^CalledProcessError in file \""
@@ -101,11 +103,12 @@ _DONE_WITHOUT = late_pattern(
     r"|\bline \d{1,6}: ps: command not found$"
     r"|^Check failed with unknown exit code: -\d|^Unable to initialize backend '\w{1,20}': "
     r"|\bbackground worker \"logical replication launcher\" \(PID \d{1,10}\) exited with exit code 1$"
-    r"|^Error caught was: No module named |\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
+    r"|^Error caught was: No module named |\bskipped: No module named "
+    r"|\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
 )
-"""Messages of a clean-up, of a shell's start-up, of Spark's scripts, of xFormers, of JAX and of a probe of TPUs about
-what they do without, of PostgreSQL about a part that it stops, and of optimum-neuron about a graph that the hub does
-not have, and that is then compiled."""
+"""Messages of a clean-up, of a shell's start-up, of Spark's scripts, of xFormers, of diffusers, of JAX and of a probe
+of TPUs about what they do without, of PostgreSQL about a part that it stops, and of optimum-neuron about a graph that
+the hub does not have, and that is then compiled."""
 _SURVIVED = late_pattern(r"\bOOM: Ran out of memory with exception: ")
 """What fairseq logs of a batch that was too large and is left out; where it gives up, the exception comes too."""
 _LATER = late_pattern(r"^debconf: delaying package configuration, since ")

@@ -32,10 +32,11 @@ _DESTRUCTOR = ", in __del__"
 says so may be hidden behind other processes' output."""
 _IGNORED = late_pattern(
     r"Exception ignored in|^--- Logging error ---$|^Error in atexit\._run_exitfuncs:|\bJax plugin configuration error: "
-    r"|^Error checking for conflicts\.$"
+    r"|^Error checking for conflicts\.$|\bException in callback \S{0,80}\._call_connection_lost\("
 )
 """How Python heads a traceback after which it goes on: from a destructor, a line that could not be logged, or a handler
-that runs at exit. JAX does the same with a plug-in that it does without, and pip with a check after its work."""
+that runs at exit. JAX does the same with a plug-in that it does without, pip with a check after its work, and
+asyncio on Windows with connections that the other side has closed."""
 _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}?:(?:$| {2,}\|)")
 """The heading of a traceback that ended a thread; the process goes on. A progress bar may be left behind it."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?(?:neuronx?cc|torch_neuron/ops)/")

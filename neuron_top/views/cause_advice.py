@@ -119,6 +119,8 @@ OF_ROWS: dict[str, str] = {
     "Gaudi's compiler refuses a graph": _REPORT,
     "Gaudi's runtime reports a failure": "Read what the line names; the logs of Gaudi's stack (HABANA_LOGS) and dmesg "
     "say more",
+    "Ascend's compiler says why": "The compiler of operators refuses this one: read the shape or type that the line "
+    "names; another one, or a newer CANN, may be accepted",
     "Ascend's runtime says why": "Read what the line names; the device's own log (~/ascend/log) says more",
     "a container's hook failed, its reason on the next line": "A hook that prepares devices for the container "
     "failed: the line below states why; see that driver and container toolkit work (nvidia-smi on the host)",
@@ -335,6 +337,7 @@ OF_ROWS: dict[str, str] = {
     "job's own (python -m venv)",
     "npm refuses": "npm says what it refuses (a package or version, a permission, the network): correct that and run "
     "it again; the debug log that it names says more",
+    "a command that is no more": "The command only prints this and does nothing: call what the line names instead",
     "a shell's command refuses an option": "Correct the script's line: a program's name may be empty there, so "
     "that its option was taken for one of the shell's",
     "a shell's variable that is not set": "Set the variable in the job's script or environment, or give it a default "
@@ -382,6 +385,8 @@ OF_ROWS: dict[str, str] = {
     "a routine of linear algebra refuses an argument": "The program calls a routine with a wrong argument, or was "
     "built against another interface of the library (32 or 64 bits)",
     "Java's exception stands below": "Read Java's own exception, the lines below",
+    "a pipeline in R names the last error": "This is the error with which a target failed: read that target's code; "
+    "targets::tar_meta(fields = error, complete_only = TRUE) lists all",
     "YARN names the exception of an application": "The application itself raised the exception: its own log has the "
     "stack (yarn logs -applicationId)",
     "mpirun refuses to run as root": "Run as another user; in a container that nobody else shares, --allow-run-as-root",
@@ -461,6 +466,8 @@ OF_ROWS: dict[str, str] = {
     "caught it: look at what it did last, above",
     "what a program of Boost prints of an exception": "A program in C++ ended with what the line says; the lines "
     "around it name the program",
+    "a worker of pytest ended": "A test ended its whole process: run the test that the line names alone, with "
+    "`-p no:xdist -p faulthandler`; dmesg says whether the kernel ended it for want of memory",
     "Python shows where it hangs": "The program did nothing for that long: the stacks below say where each "
     "thread waits",
     "a kernel needs more than a GPU has": "The kernel needs more shared memory or registers than this GPU has: smaller "

@@ -26,6 +26,8 @@ _TENSORRT = late_pattern(
     r"\[(?P<level>[VIWEF])\] (?:\[TRT\] )?"
 )
 """The header of TensorRT, its programs and TensorRT-LLM; V is verbose."""
+_ONNX = late_pattern(r"\[(?P<level>[VIWEF]):onnxruntime:[^,\]]{0,60}, [^\]]{1,200}\] ")
+"""The header of ONNX Runtime, behind a time."""
 _LIBMAMBA = late_pattern(r"(?P<level>trace|debug|info|warning|error|critical) {1,5}libmamba (?=\S)")
 """The header of mamba's logger."""
 _APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
@@ -38,6 +40,10 @@ _AIRFLOW = late_pattern(
     r" (?:INFO|WARNING) -(?: \[base\])? ?"
 )
 """Airflow's header for a line that a task's program has printed: its level tells nothing of the line."""
+_TERRAFORM = late_pattern(r"[\w.\[\]\"-]{1,200} \((?:local|remote)-exec\): ?|│ (?=(?:Error|Warning): )")
+"""What Terraform prints before the output of a command, and beside what it says itself."""
+_ANSIBLES_LOG = late_pattern(r"p=\d{1,10} u=\S{1,60} n=\S{1,60} \| ?")
+"""The process, the user and the logger in Ansible's log file, behind the time."""
 _METAFLOW = late_pattern(r"\[\d{1,20}/\w{1,80}/\d{1,10} \(pid \d{1,10}\)\] ?")
 """Metaflow's header for a line of a task: the run, the step, the task and its process."""
 TOOL = late_pattern(
@@ -51,7 +57,7 @@ _ANSIBLE = late_pattern(
 )
 """How Ansible's output begins for a task that failed on a machine, or for one item of its list."""
 CROSSES = ("✖", "✘", "❌")
-_CROSS = late_pattern(rf"\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
+_CROSS = late_pattern(rf"\s{{0,2}}\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
 """What interactive programs print before a failure instead of a level."""
 _PETSC = late_pattern(r"\[(?P<rank>\d{1,6})\]PETSC ERROR: ?")
 _PY4J = late_pattern(r": (?=(?:\w{1,60}\.){2,9}\w{1,80}(?:Exception|Error)\b)")
@@ -69,8 +75,8 @@ _KERNEL = late_pattern(
 """With the seconds since the machine started, or as `dmesg -T` shows them."""
 
 
-_PASSED_ON = (_CLOUD_LOGGING, _AIRFLOW, _STEP, _METAFLOW)
-_WITH_LEVEL = (_WORKFLOW, _LETTER, _TENSORRT, _APTS_WARNING, _LIBMAMBA)
+_PASSED_ON = (_CLOUD_LOGGING, _AIRFLOW, _STEP, _METAFLOW, _TERRAFORM, _ANSIBLES_LOG)
+_WITH_LEVEL = (_WORKFLOW, _LETTER, _TENSORRT, _ONNX, _APTS_WARNING, _LIBMAMBA)
 
 
 def level_alone(statement: Statement) -> bool:

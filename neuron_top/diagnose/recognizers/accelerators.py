@@ -53,6 +53,13 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     Recognizer(
+        "Ascend's compiler says why",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words(" in op[|[pid: |compile op"),
+        r"^E[1-9]\d{4}: (?!Inner Error)(?=.{0,60}?(?: In op\[|\[PID: |\b[Cc]ompile [Oo]p\b))",
+    ),
+    Recognizer(
         "Ascend's runtime says why",
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,

@@ -221,15 +221,17 @@ CASCADES: tuple[Recognizer, ...] = (
             "|back-off restarting|main process exited|failed with result|mpi_abort was|called mpi_abort"
             "|exiting because a job execution failed"
             '|build stopped: |"exitcode": |exitcode: |err99999 |wexitstatus |bad termination of|to finish... (failed'
-            "|normal termination (return value |code elifecycle|. error code is: "
+            "|normal termination (return value |code elifecycle|. error code is: |failed: (exit "
         ),
         (
             r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|^Exiting because a job execution failed\b"
             r"|\bCannot execute: .{1,2000}\. Error code is: [1-9]"
+            r"|\bfailed: \(Exit [1-9]\d{0,2}\): \S"
             r"|\bbuild stopped: subcommand failed|\bexitcode\"?: [1-9]|application called MPI_Abort\("
             r"|\b(?:terminat|end|fail|finish|di)ed with (?:return )?(?:code|status):? [1-9]\d*"
-            r"|non-?zero (?:exit )?(?:status|code)|non-zero exit \([1-9]|SystemExit: [1-9]"
+            r"|non-?zero (?:exit )?(?:status|code)(?! code returned while running)"
+            r"|non-zero exit \([1-9]|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
             r"|\bERR99999 UNKNOWN appl|\bWEXITSTATUS [1-9]|\bBAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
             r"|\bW&B process to finish\.\.\. \(failed [1-9]"

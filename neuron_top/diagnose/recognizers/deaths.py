@@ -33,6 +33,15 @@ DEATHS: tuple[Recognizer, ...] = (
         r"^forrtl: (?:severe|error) \(\d{1,4}\): (?!process (?:killed|interrupted)\b)\S|^Fortran runtime error: \S",
     ),
     Recognizer(
+        "a worker of pytest ended",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words("node down: not properly terminated|' crashed while running '"),
+        r"^\[gw\d{1,4}\] node down: Not properly terminated$|^worker 'gw\d{1,4}' crashed while running '",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "Python shows where it hangs",
         CauseClass.SCRIPT_ERROR,
         Weight.DEATH,

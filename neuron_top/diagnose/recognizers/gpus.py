@@ -136,11 +136,12 @@ GPUS: tuple[Recognizer, ...] = (
         words(
             "cuda error:|cuda error(|hip error:|hip error(|cudnn error(|cublas error(|triton error [cuda]"
             "|unspecified launch failure"
-            "|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
+            "|page fault (src_id|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
             "|memory access fault by gpu|hsa_status_error|hiperror|nvrm: xid"
         ),
         (
-            r"NVRM: Xid \(.{1,60}\): (?:13|31)\b|Memory access fault by GPU node|\bHSA_STATUS_ERROR\w*"
+            r"NVRM: Xid \(.{1,60}\): (?:13|31)\b|Memory access fault by GPU node"
+            r"|\bpage fault \(src_id:|\bHSA_STATUS_ERROR\w*"
             r"|\bhipError(?!NotReady)[A-Z]\w+"
             r"|\b(?:CUDA|HIP|CUDNN|CUBLAS) error ?\([1-9]\d{0,4}\), \S"
             r"|^(?!failed call to cuInit)(?:.*)\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: "

@@ -12,11 +12,13 @@ OVERFLOWS: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "loss scale|floatingpointerror|loss is nan|loss is inf|gradients are nan|terminateonnan: |inf/nan during"
+            "|invalid loss, terminating"
         ),
         (
             r"(?i:loss scale (?:is )?(?:already )?(?:at minimum|reached)|minimum loss scale reached)"
-            r"|\bFloatingPointError: |(?i:loss is (?:nan|inf)\w*,? (?:stopping|aborting|exiting|training))"
+            r"|\bFloatingPointError: |(?i:loss is (?:nan|inf)\w*[,.]? (?:stopping|aborting|exiting|training))"
             r"|\bTerminateOnNan: Output '|^Detected inf/nan during batch_number=\d"
+            r"|\bBatch \d{1,9}: Invalid loss, terminating training\b"
         ),
         any_level=True,
     ),

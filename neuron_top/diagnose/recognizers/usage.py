@@ -74,6 +74,15 @@ USAGE: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "a command that is no more",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("and no longer works"),
+        r"\bis deprecated and no longer works\b",
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "a shell's command refuses an option",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,

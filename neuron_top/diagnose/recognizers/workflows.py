@@ -51,6 +51,14 @@ WORKFLOWS: tuple[Recognizer, ...] = (
         any_level=True,
     ),
     Recognizer(
+        "a pipeline in R names the last error",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("last error: "),
+        r"^Last error: (?=\S)",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "YARN names the exception of an application",
         CauseClass.SCRIPT_ERROR,
         Weight.REASON,

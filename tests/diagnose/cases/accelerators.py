@@ -337,4 +337,21 @@ The following component could not be created: KV cache
 Total GPU memory (GiB): 140.06
 """,
     ),
+    Case(
+        "Ascend's compiler of operators",
+        "compile_error",
+        """
+>>>E60108: 2026-03-04-05:06:07.140.829 In op[conv3d_tea], [prebuild failed, not support input size's shape [-1] and [-2]]
+        TraceBack (most recent call last):
+        build op model failed, result = 500002[FUNC:ReportInnerError][FILE:log_inner.cpp][LINE:145]
+""",
+    ),
+    Case(
+        "a page fault of a GPU in the kernel's log",
+        "runtime_exec",
+        """
+>>>[245848.086124] amdgpu 0000:c5:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32771)
+[245848.086130] amdgpu 0000:c5:00.0: amdgpu:  in process python3 pid 2261545 thread python3 pid 2261545)
+""",
+    ),
 )

@@ -464,4 +464,24 @@ Elapsed: -
 >>>SSLError(MaxRetryError('HTTPSConnectionPool(host=tea.example, port=443): Max retries exceeded with url: /leaf (Caused by SSLError("Can\\'t connect to HTTPS URL because the SSL module is not available."))'))
 """,
     ),
+    Case(
+        "the linker below Bazel's own line",
+        "script_error",
+        """
+ERROR: /home/tea/BUILD:3:11: Linking src/libpot.so failed: (Exit 1): gcc failed: error executing CppLink command
+>>>/usr/bin/ld.gold: error: pot.pic.o: requires dynamic R_X86_64_PC32 reloc against 'pot' which may overflow at runtime
+collect2: error: ld returned 1 exit status
+ERROR: Build did NOT complete successfully
+""",
+    ),
+    Case(
+        "CloudFormation takes a stack of CDK's back",
+        "script_error",
+        """
+>>> ❌  tea (tea-Canary) failed: Error: The stack named tea-Canary failed creation, it may need to be manually deleted: ROLLBACK_COMPLETE: tea-bucket already exists
+    at FullDeployment.monitorDeployment (/opt/aws-cdk/lib/index.js:412:10236)
+
+ ❌ Deployment failed: Error: The stack named tea-Canary failed creation
+""",
+    ),
 )

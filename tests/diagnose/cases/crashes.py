@@ -260,4 +260,14 @@ stack backtrace:
         + "".join(f"  {number}: steep::pour\n             at ./src/steep.rs:{number}:1\n" for number in range(40)),
         "failed",
     ),
+    Case(
+        "a worker of pytest that ended with its test",
+        "script_error",
+        """
+[gw4] [ 93%] PASSED test_tea.py::test_pour
+>>>[gw4] node down: Not properly terminated
+[gw4] [ 93%] FAILED test_tea.py::test_steep
+maximum crashed workers reached: 4
+""",
+    ),
 )

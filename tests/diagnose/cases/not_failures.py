@@ -821,4 +821,27 @@ PermissionError: [Errno 13] Permission denied: '/opt/tea.egg/requires.txt'
 WARNING: You are using pip version 19.2.3, however version 19.3.1 is available.
 """,
     ),
+    Case(
+        "a cross that only marks a cache miss",
+        "",
+        """
+❌ Cache miss
+pouring
+""",
+    ),
+    Case(
+        "asyncio on Windows, where a client closed its connection",
+        "",
+        """
+ERROR:asyncio:Exception in callback _ProactorBasePipeTransport._call_connection_lost(None)
+handle: <Handle _ProactorBasePipeTransport._call_connection_lost(None)>
+Traceback (most recent call last):
+  File "asyncio/events.py", line 88, in _run
+    self._context.run(self._callback, *self._args)
+  File "asyncio/proactor_events.py", line 165, in _call_connection_lost
+    self._sock.shutdown(socket.SHUT_RDWR)
+ConnectionResetError: [WinError 10054] An existing connection was forcibly closed by the remote host
+INFO:     127.0.0.1:5000 - "GET /tea HTTP/1.1" 200 OK
+""",
+    ),
 )

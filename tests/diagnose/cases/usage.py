@@ -451,4 +451,12 @@ Starting tea
 Finished tea
 """,
     ),
+    Case(
+        "a command that only says that it is no more",
+        "bad_usage",
+        """
+>>>Warning: `tea-cli` is deprecated and no longer works. Use `tea` instead.
+Hint: Examples:
+""",
+    ),
 )

@@ -543,4 +543,97 @@ Work dir:
   /tea/work/28
 """,
     ),
+    Case(
+        "a pipeline of targets in R",
+        "script_error",
+        """
+• start target save_tea
+✖ error target save_tea
+• end pipeline [0.098 seconds]
+Error:
+! Error running targets::tar_make()
+  Error messages: targets::tar_meta(fields = error, complete_only = TRUE)
+>>>  Last error: object 'save_tea' not found
+Execution halted
+""",
+    ),
+    Case(
+        "a model of dbt",
+        "script_error",
+        """
+05:06:07  Unable to do partial parsing because saved manifest not found. Starting full parse.
+05:06:08  1 of 2 ERROR creating sql view model main.tea ............. [ERROR in 0.07s]
+05:06:08  Completed with 1 error and 0 warnings:
+05:06:08
+05:06:08  Runtime Error in model tea (models/tea.sql)
+>>>05:06:08    Catalog Error: Table with name pots does not exist!
+05:06:08
+05:06:08  Done. PASS=1 WARN=0 ERROR=1 SKIP=0 TOTAL=2
+""",
+    ),
+    Case(
+        "a test of dbt",
+        "script_error",
+        """
+Completed with 1 error and 0 warnings:
+
+Failure in test accepted_values_tea (models/test_tea.yml)
+>>>Got 1 result, configured to fail if != 0
+
+Done. PASS=2 WARN=0 ERROR=1 SKIP=0 TOTAL=3
+""",
+    ),
+    Case(
+        "a step of Dagster's, whose own exception comes below",
+        "script_error",
+        """
+2026-03-04 05:06:07 +0800 - dagster - ERROR - tea_job - 109956 - load_op - STEP_FAILURE - Execution of step "load_op" failed.
+
+dagster._core.errors.DagsterExecutionStepExecutionError: Error occurred while executing op "load_op"::
+
+>>>tea.loader.LoaderError: Load failed: no such pot
+
+Stack Trace:
+  File "tea.py", line 57, in pour
+    yield
+""",
+    ),
+    Case(
+        "Ansible below Terraform",
+        "tool_error",
+        """
+null_resource.tea (local-exec): TASK [Gathering Facts] *****************
+>>>null_resource.tea (local-exec): fatal: [node1]: FAILED! => {"msg": "Missing sudo password"}
+null_resource.tea (local-exec): PLAY RECAP *****************
+│ Error: local-exec provisioner error
+""",
+    ),
+    Case(
+        "Terraform's words in its box",
+        "script_error",
+        """
+╷
+>>>│ Error: Unsupported argument
+│
+│   on main.tf line 12, in resource "tea" "pot":
+╵
+""",
+    ),
+    Case(
+        "Terraform is done, with an error of a command that it ran",
+        "",
+        """
+null_resource.tea (local-exec): Error from server (Forbidden): pots is forbidden: User "tea" cannot list resource "pots"
+Apply complete! Resources: 3 added, 0 changed, 0 destroyed.
+""",
+        "finished",
+    ),
+    Case(
+        "Ansible's log file",
+        "script_error",
+        """
+2026-03-04 05:06:07,582 p=452467 u=tea n=ansible | [WARNING]: errors were encountered during the plugin load for debug:
+>>>2026-03-04 05:06:07,634 p=452467 u=tea n=ansible | ERROR! couldn't resolve module/action 'pour'. This often indicates a misspelling.
+""",
+    ),
 )
