@@ -37,14 +37,14 @@ _OVER = late_pattern(
     r"^(?:real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed)"
     r"|\bTrainer\.fit`? stopped: `?max_(?:epochs|steps|time)=|\bExecution complete -- Goodbye$"
     r"|\bApplication shutdown complete\.$|\bFinished server process \[|\bSuccessfully stopped SparkContext$"
-    r"|\bProcess \d{1,10} exits successfully\.$|^-- Build files have been written to: |\bWorkflow \S{1,80} succeeded!$"
-    r"|^wandb: (?:Synced \d|Find logs at: )|^Successfully installed \S"
+    r"|\bProcess \d{1,10} exits successfully\.$|\bWorkflow \S{1,80} succeeded!$"
+    r"|^wandb: (?:Synced \d|Find logs at: )"
     r"|^Finali[sz]ing parallel run$|^Total wall time: \d{1,6}:\d\d:\d\d$|\bdone\. Elapsed time: [\d.]{1,12} minutes\.$"
     r"|^Normal termination of \S|\bJOB DONE\.$|\bPROGRAM ENDED AT\b|\bTERMINATED NORMALLY\b|^Finished mdrun on rank \d"
     r"|^WallClock: +[\d.]+ +CPUTime: |^Subject: Job \d+\S{0,20}: <.{0,200}> in cluster <\S{1,80}> (?:Done|Exited)$"
 )
 """What a shell, a framework, a server, a workflow or a simulation prints when it ends, well or not."""
-_LINES_TO_OVER = 12
+_LINES_TO_OVER = 4
 """From such a line to the end of the log."""
 
 

@@ -22,8 +22,10 @@ from neuron_top.parsers import json_lines
 
 _LINES_TO_REASON = 2
 """From a heading down to what it announces: one line between may be empty."""
-_LINES_TO_QUOTED = 200
+_LINES_TO_QUOTED = 100
 """From an exception down to the one that it announces, with frames of Python and C++ between."""
+_LINES_OF_SOURCE = 200
+"""Of a kernel, down to the mark."""
 _LINES_TO_GRAPHS_WORDS = 2000
 """Of stacks of the program, one for each operation that failed."""
 _RULE = late_pattern(r"[-=*#~_]{3,}$")
@@ -139,7 +141,7 @@ class Headings:
             is_near = statement.line - heading.statement.line <= _LINES_TO_GRAPHS_WORDS
             return is_near and verdict is None and (statement.indented or reasons_below.names_operation(text))
         if heading.expects is Expects.SOURCE:
-            if heading.source_ends or lines > _LINES_TO_QUOTED:
+            if heading.source_ends or statement.line - heading.statement.line > _LINES_OF_SOURCE:
                 return False
             heading.source_ends = statement.line if text == _MARK else 0
             return True
