@@ -99,6 +99,16 @@ class PlanHistory:
         return [move for move in self.moves if move.path in self.lying]
 
     @property
+    def gone(self) -> list[Move]:
+        """The moves whose files are missing from the cache: they lie in the trash, or were deleted from it."""
+        if self.purged or self.apart:
+            if self.restored is None:
+                return self._intended
+            kept = {path for path, _ in self.restored.kept}
+            return [move for move in self._intended if move.path in kept]
+        return [] if self.state is HistoryState.RESTORED else self.in_trash
+
+    @property
     def is_told_by_journal(self) -> bool:
         """Whether the journal alone says what lies in the trash: there was one attempt, it came to its end, and nothing
         of it was restored or deleted since."""
