@@ -79,8 +79,8 @@ def explain(
     """
     evidence = evidence or MissEvidence()
     matches = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
-    key = matches[0].module if matches else module
     subject = max(matches, key=lambda entry: entry.changed_at) if matches else None
+    key = subject.module if subject is not None else module
     causes = [
         *(() if compiled_here else _own_state(subject)),
         *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root, evidence),

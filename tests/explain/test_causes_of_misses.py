@@ -193,6 +193,13 @@ def test_a_part_of_a_key_names_a_module_as_screens_show_it(
     assert "99999999" in capsys.readouterr().err
 
 
+def test_a_part_of_two_keys_names_the_entry_that_changed_last(cache: Path) -> None:
+    stored(cache, training_step(Step()), 1, OLD, flags=FLAGS[:2])
+    module = stored(cache, training_step(Step()), 1, NOW)
+    explanation = explain(module.partition("+")[0], scan(str(cache)))
+    assert (explanation.module, explanation.causes[0].kind) == (module, "flags: added")
+
+
 def test_a_module_that_the_cache_knows_nothing_of_is_not_found(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored(cache, training_step(Step()), 1, OLD)
     assert main(["explain", "MODULE_00000000000000000009+00000009", "--cache", str(cache)]) == 3
