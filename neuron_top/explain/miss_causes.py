@@ -85,7 +85,7 @@ def explain(
         *(() if compiled_here else _own_state(subject)),
         *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root, evidence),
         *_other_compilers(key, subject, compiler, snapshot.entries),
-        *_other_flags(key, subject, snapshot.entries),
+        *_other_flags(key, subject, compiler, snapshot.entries),
         *_other_roots(key, subject, compiler, others),
     ]
     compared = 0
@@ -93,6 +93,8 @@ def explain(
         graphs = _Nearest(snapshot, subject, evidence, began)
         causes += graphs.causes()
         compared = graphs.compared
+    # Another cause says what differs: then it is nothing finer than the structure.
+    causes = [cause for cause in causes if cause.code is not CauseCode.SAME_STRUCTURE] or causes
     if not causes:
         causes.append(_nothing(subject, compared))
     return Explanation(
@@ -191,7 +193,9 @@ def _for_another_compiler(entry: Entry, wanted: str, score: float, root: str | N
     )
 
 
-def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> Iterator[MissCause]:
+def _other_flags(
+    key: str, subject: Entry | None, compiler: str | None, entries: Iterable[Entry]
+) -> Iterator[MissCause]:
     name = parse_key(key)
     if name is None:
         return
@@ -200,24 +204,36 @@ def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> I
     before = _before(same, subject)
     if not before:
         return
-    nearest = max(before, key=lambda entry: (entry.state in HITS, entry.changed_at))
+    own = subject.compiler if subject is not None else compiler
+    now = subject.flag_list() if subject is not None else None
+    nearest = max(before, key=lambda entry: (entry.state in HITS, own is None or _is_of(entry, own), entry.changed_at))
     flags = nearest.flag_list()
-    if subject is None or flags is None or (now := subject.flag_list()) is None:
+    if flags is None or now is None:
         code = CauseCode.OTHER_FLAGS_HERE if flags else CauseCode.OTHER_FLAGS_UNKNOWN
         values: CauseValues = {"flags": " ".join(flags or ())}
         yield MissCause(kind=CauseKind.FLAGS, code=code, values=values, score=0.96, entry=nearest.path)
-        return
-    if flags == now:
+    elif flags == now:
         code = CauseCode.FLAGS_FILE_FORM
         yield MissCause(kind=CauseKind.CLIENT_FORM, code=code, score=0.965, entry=nearest.path)
-        return
-    difference = differences(flags, now)
-    yield MissCause(
-        kind=CauseKind.of_flags(difference.kind),
-        code=CauseCode.OTHER_FLAGS,
-        values={"flags": difference},
-        score=0.97,
-        entry=nearest.path,
+    else:
+        yield _flags_cause(CauseCode.OTHER_FLAGS, flags, now, 0.97, nearest)
+    if own is not None and not _is_of(nearest, own):
+        yield _compiler_too(nearest, own, 0.958)
+
+
+def _flags_cause(code: CauseCode, before: Sequence[str], now: Sequence[str], score: float, entry: Entry) -> MissCause:
+    difference = differences(before, now)
+    kind = CauseKind.of_flags(difference.kind)
+    return MissCause(kind=kind, code=code, values={"flags": difference}, score=score, entry=entry.path)
+
+
+def _compiler_too(entry: Entry, wanted: str, score: float) -> MissCause:
+    return MissCause(
+        kind=CauseKind.COMPILER_VERSION,
+        code=CauseCode.OTHER_COMPILER_TOO,
+        values={"cached": entry.compiler, "wanted": wanted},
+        score=score,
+        entry=entry.path,
     )
 
 
@@ -310,16 +326,18 @@ class _Nearest:
     def _causes_of(
         self, entry: Entry, before: GraphSignature, now: GraphSignature, version: str, own_version: str
     ) -> Iterator[MissCause]:
-        if version and own_version and version != own_version:
+        is_other_torch = bool(version and own_version and version != own_version)
+        if is_other_torch:
             values: CauseValues = {"before": version, "now": own_version}
             code = CauseCode.OTHER_TORCH
             yield MissCause(kind=CauseKind.TORCH_VERSION, code=code, values=values, score=0.955, entry=entry.path)
-        differences = changes(before, now)
-        for change in differences:
+        differing = changes(before, now)
+        for change in differing:
             yield MissCause(
                 kind=change.kind, code=change.code, values=change.values, score=change.score, entry=entry.path
             )
-        if differences or (version and own_version and version != own_version):
+        if differing or is_other_torch:
+            yield from self._also(entry, is_other_torch=is_other_torch)
             return
         hexadecimal = [_is_hexadecimal(each.module) for each in (entry, self._subject)]
         if hexadecimal[0] != hexadecimal[1] and now.kind == "hlo":
@@ -327,6 +345,14 @@ class _Nearest:
         else:
             code = CauseCode.SAME_STRUCTURE
             yield MissCause(kind=CauseKind.SAME_STRUCTURE, code=code, score=0.4, entry=entry.path)
+
+    def _also(self, entry: Entry, *, is_other_torch: bool) -> Iterator[MissCause]:
+        """What differs from an entry besides the graph: the same graph would have missed, too."""
+        if entry.compiler != self._subject.compiler and not is_other_torch:  # a folder of Inductor's has its version
+            yield _compiler_too(entry, self._subject.compiler, 0.45)
+        before, now = entry.flag_list(), self._subject.flag_list()
+        if before is not None and now is not None and before != now:
+            yield _flags_cause(CauseCode.OTHER_FLAGS_TOO, before, now, 0.44, entry)
 
     def _candidates(self) -> list[Entry]:
         before = _before(self._entries, self._subject)

@@ -37,8 +37,10 @@ SENTENCES = {
     CauseCode.EVICTED: f"{_REMOVED}; `neurontop cache restore {{plan}}`, run by {{user}}, restores it",
     CauseCode.EVICTED_FOR_GOOD: _REMOVED,
     CauseCode.OTHER_COMPILER: "another compiler: it is cached for {cached}, and was wanted for {wanted}",
+    CauseCode.OTHER_COMPILER_TOO: "another compiler, too: {cached} became {wanted}",
     CauseCode.OTHER_TORCH: "another PyTorch: {before} became {now}",
     CauseCode.OTHER_FLAGS: "other flags: {flags}",
+    CauseCode.OTHER_FLAGS_TOO: "other flags, too: {flags}",
     CauseCode.OTHER_FLAGS_HERE: f"{_SAME_GRAPH_OTHER_FLAGS} ({{flags}})",
     CauseCode.OTHER_FLAGS_UNKNOWN: f"{_SAME_GRAPH_OTHER_FLAGS} (not known)",
     CauseCode.FLAGS_FILE_FORM: "the same graph and flags under another key: one client writes compile_flags.json, the "

@@ -26,12 +26,13 @@ from neuron_top.views.entry_states import MEANINGS
 from neuron_top.views.failure_advice import ADVICE
 from neuron_top.views.miss_explanation import document
 from neuron_top.views.miss_sentences import SENTENCES, cause_text
-from tests.builders import F32, field, instruction, shape
+from tests.builders import COMPILER, F32, field, instruction, shape
 from tests.explain import decoder_conv_hlo_cases
 from tests.explain.one_change_cases import (
     FLAGS,
     NOW,
     OLD,
+    OTHER_COMPILER,
     Case,
     answers,
     cache_cases,
@@ -78,6 +79,32 @@ def test_of_a_real_training_script_most_first_answers_are_right() -> None:
     assert len(found) >= 15
     assert len(wrong) <= 0.2 * len(found), wrong
     assert len(wrong) <= 0.1 * (len(found) + len(NAMED)), wrong
+
+
+def test_a_compiler_or_flags_that_changed_with_the_graph_are_named_after_it(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    stored(root, training_step(Step()), 1, OLD, compiler=OTHER_COMPILER, flags=FLAGS[:2])
+    explanation = explain(stored(root, training_step(Step(batch=16)), 2, NOW), scan(str(root)))
+    assert [(cause.kind, cause_text(cause.code, cause.values)) for cause in explanation.causes][1:] == [
+        ("compiler version", f"another compiler, too: {OTHER_COMPILER} became {COMPILER}"),
+        ("flags: added", "other flags, too: added --optlevel=2"),
+    ]
+    assert explanation.causes[0].kind == "batch size"
+
+
+def test_a_compiler_that_changed_with_the_flags_is_named_after_them(tmp_path: Path) -> None:
+    root, graph = tmp_path / "cache", training_step(Step())
+    stored(root, graph, 1, OLD, compiler=OTHER_COMPILER, flags=FLAGS[:2])
+    explanation = explain(stored(root, graph, 1, NOW), scan(str(root)), compiler=COMPILER)
+    assert [cause.kind for cause in explanation.causes] == ["flags: added", "compiler version"]
+
+
+def test_flags_are_compared_with_an_entry_of_the_same_compiler_if_there_is_one(tmp_path: Path) -> None:
+    root, graph = tmp_path / "cache", training_step(Step())
+    stored(root, graph, 1, OLD, flags=FLAGS[:2])
+    stored(root, graph, 1, OLD / 2, compiler=OTHER_COMPILER, flags=(*FLAGS, "--lnc=2"))
+    explanation = explain(stored(root, graph, 1, NOW), scan(str(root)), compiler=COMPILER)
+    assert [cause.kind for cause in explanation.causes] == ["flags: added"]
 
 
 def test_equal_graphs_have_no_difference_and_are_alike_altogether() -> None:
