@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -86,3 +87,14 @@ def test_the_report_draws_them_in_rows_of_their_own() -> None:
     (drawn,) = [chart.svg for chart in charts(view) if chart.heading == "Timeline"]
     labels = dict(re.findall(r'y="([0-9.]+)">([0-9a-f]{6})[0-9a-f+…]*<', drawn))
     assert set(labels.values()) == {graph[:6] for graph in GRAPHS[:2]}
+
+
+def test_lanes_of_thousands_of_compiles_that_never_end_are_laid_out_at_once() -> None:
+    """A log may name only what it begins to compile."""
+    run = Run()
+    for number in range(6000):
+        run.apply(ev.CompileBegan(at=START + number, module=f"MODULE_{number:020d}+4d19ac67", pid=4100, node="n"))
+    begun = time.process_time()
+    view = timeline(run, START + 6000)
+    assert time.process_time() - begun < 1.0  # it was 3 s, as each bar was held against each lane
+    assert [lane.track for lane in view.lanes] == list(range(6000))
