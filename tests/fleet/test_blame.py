@@ -178,6 +178,19 @@ def test_another_compiler_is_named_with_both_versions() -> None:
     assert reason([], second, (reported,))[:2] == (Because.OTHER_COMPILER, "2.20.1+a on n9, 2.21.1+b on n2")
 
 
+def test_the_folder_of_the_compiler_that_a_log_names_is_of_no_other_compiler() -> None:
+    runs = {"n1": run_of(events_of(waited(1, 100, KEYS[0], 0.0) + started(2, 100, KEYS[0]), "n1"))}
+    assert [graph.compiler for graph in runs["n1"].compiles.graphs.values()] == ["2.21.1.0+abc"]
+    stored = NodeKey(root="/c", key=KEYS[0], node="n1", state="hit", compiler="neuronxcc-2.21.1.0+abc", seen=T + 300)
+    ((call,),) = (row.compiles for row in blamed(runs, [], (stored,)).graphs)
+    assert call.because is Because.NEW
+    first, second = (
+        compile_of(node, KEYS[0], at, 60, compiler=compiler)
+        for node, at, compiler in (("n1", T, "2.21.1.0+abc"), ("n2", T + 100, "neuronxcc-2.21.1.0+abc"))
+    )
+    assert reason(first, second)[0] is Because.UNKNOWN
+
+
 def test_other_flags_name_the_flag_or_the_variable() -> None:
     other = KEYS[0].replace("a1b2c3d4", "ffffffff")
     first = compile_of("n1", KEYS[0], T, 60, flags=("--optlevel=1",))

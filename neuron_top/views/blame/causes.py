@@ -119,7 +119,7 @@ class Causes:
 
     def _same_key(self, call: Call, had: Had) -> CompileReason:
         compilers = (had.graph.compiler, call.graph.compiler)
-        if all(compilers) and compilers[0] != compilers[1]:
+        if all(compilers) and _plain(compilers[0]) != _plain(compilers[1]):
             text = f"{_plain(compilers[0])} on {had.node}, {_plain(compilers[1])} on {call.node}"
             return CompileReason(Because.OTHER_COMPILER, text, again=True)
         if (roots := self._own_roots(call, had)) is not None:
@@ -247,7 +247,8 @@ class Causes:
     def _told_by_caches(self, call: Call) -> CompileReason | None:
         rows = self._facts.keys.get(call.key, ())
         wanted = call.graph.compiler
-        others = [row for row in rows if wanted and row.compiler != wanted and _is_hit(row)]
+        others = [row for row in rows if wanted and row.compiler and _plain(row.compiler) != _plain(wanted)]
+        others = [row for row in others if _is_hit(row)]
         if others:
             row = min(others, key=lambda row: row.node)
             text = f"{_plain(row.compiler)} on {row.node}, {_plain(wanted)} on {call.node}"
@@ -267,4 +268,5 @@ def _is_hit(row: NodeKey) -> bool:
 
 
 def _plain(compiler: str | None) -> str:
+    """The version of a compiler: lines of a log name that alone, caches and our own events the folder."""
     return _VERSION.sub("", compiler) if compiler else "unknown"
