@@ -16,6 +16,7 @@ from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.maintain import foreseen_plans
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
@@ -561,3 +562,23 @@ def test_a_name_in_the_trash_is_none_elsewhere(root: Path) -> None:
 def test_criteria_that_are_empty_are_refused(root: Path) -> None:
     with pytest.raises(ValueError, match="specify at least one of"):
         planned(root, EvictCriteria())
+
+
+def test_what_maintenance_foresees_of_shared_files_is_what_it_does(root: Path) -> None:
+    """An artifact with a name in each of two entries is free once both are gone, also if two plans take them."""
+    old, newer = (caches.entry(root, number, blocks=100, age_days=age) for number, age in ((1, 60), (2, 20)))
+    shared = (old / "model.neff").stat()
+    (newer / "model.neff").unlink()
+    (newer / "model.neff").hardlink_to(old / "model.neff")
+    os.utime(newer, ns=(shared.st_atime_ns, shared.st_mtime_ns))
+    criteria = [EvictCriteria(older_than=50 * caches.DAY), EvictCriteria(max_bytes=0)]
+    snapshot = caches.looked_at(root)
+    foreseen = foreseen_plans(criteria, snapshot, caches.context(snapshot))
+    done = []
+    for each in criteria:
+        done.append(planned(root, each, trashed=Trash(root).linked()))
+        caches.carried_out(done[-1], Trash(root))
+    assert [[(step.path, step.frees, step.stays) for step in plan.steps] for plan in foreseen] == [
+        [(step.path, step.frees, step.stays) for step in plan.steps] for plan in done
+    ]
+    assert sum(plan.frees for plan in foreseen) == sum(entry.allocated for entry in snapshot.entries) - 100 * 4096
