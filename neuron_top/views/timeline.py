@@ -27,7 +27,7 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     kind: SpanKind
     start: float
     end: float | None
-    """None: still going on."""
+    """None: still going on; `start` where the clock was set back meanwhile, so that its length is not known."""
     outcome: str
     exact: bool
     by_pytorch: bool = False
@@ -105,7 +105,7 @@ def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
             graph=span.graph,
             kind=span.kind,
             start=span.start,
-            end=span.end,
+            end=max(span.start, span.end) if span.end is not None else None,
             outcome=span.outcome or "",
             exact=span.exact,
             by_pytorch=span.by_pytorch,

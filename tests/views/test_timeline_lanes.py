@@ -98,3 +98,21 @@ def test_lanes_of_thousands_of_compiles_that_never_end_are_laid_out_at_once() ->
     view = timeline(run, START + 6000)
     assert time.process_time() - begun < 1.0  # it was 3 s, as each bar was held against each lane
     assert [lane.track for lane in view.lanes] == list(range(6000))
+
+
+def test_a_compile_during_which_the_clock_was_set_back_has_no_length() -> None:
+    run = Run()
+    key: dict[str, Any] = {"module": f"MODULE_{GRAPHS[0]}+4d19ac67", "pid": 1, "node": "n"}
+    run.apply(ev.CompileStarted(at=START + 100, **key))
+    run.apply(ev.CompileCompleted(at=START + 50, **key))
+    run.apply(ev.CompileBegan(at=START + 150, **key | {"module": f"MODULE_{GRAPHS[1]}+4d19ac67"}))
+    run.apply(ev.CompileEnded(at=START + 180, seconds=30, ok=True, **key | {"module": f"MODULE_{GRAPHS[1]}+4d19ac67"}))
+    view = report(run, START + 200)
+    assert [(bar.start - START, (bar.end or 0.0) - START) for lane in view.timeline.lanes for bar in lane.bars] == [
+        (100, 100), (150, 180),
+    ]  # fmt: skip
+    drawn = next(chart for chart in charts(view) if chart.heading == "Timeline")
+    told = [title.rpartition(": ")[2] for title in re.findall("<title>(.*?)</title>", drawn.svg)]
+    assert told == ["done", "done, 30.0 s"]
+    curve = compile_figures.cumulative(view.timeline, (), WEB_COLORS)
+    assert "-50" not in str(curve)
