@@ -68,14 +68,15 @@ def explain(
     compiler: str | None = None,
     compiled_here: bool = False,
     began: float | None = None,
+    ended: float | None = None,
     evidence: MissEvidence | None = None,
 ) -> Explanation:
     """Why `module` (a key, or a part that names one) missed in this cache.
 
     `compiler`: the folder it was wanted in, or the version that its name ends with. `compiled_here`: the run that
     missed compiled it itself, so that the state of its entry now (failed, say) is what came of the miss. `began`: when
-    that run did, seconds since the epoch: what it made itself was not there before. `evidence`:
-    shared by explanations from the same snapshots.
+    that run did, seconds since the epoch: what it made itself was not there before. `ended`: likewise; what was removed
+    later did not make it miss. `evidence`: shared by explanations from the same snapshots.
     """
     evidence = evidence or MissEvidence()
     matches = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
@@ -83,7 +84,7 @@ def explain(
     key = subject.module if subject is not None else module
     causes = [
         *(() if compiled_here else _own_state(subject)),
-        *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root, evidence),
+        *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root, evidence, ended),
         *_other_compilers(key, subject, compiler, snapshot.entries),
         *_other_flags(key, subject, compiler, snapshot.entries),
         *_other_roots(key, subject, compiler, others),
@@ -143,9 +144,13 @@ def _failed(subject: Entry) -> MissCause:
     return MissCause(kind=CauseKind.FAILED, code=code, values=values, score=0.99, entry=subject.path)
 
 
-def _evicted(key: str, compiler: str | None, root: str, evidence: MissEvidence) -> Iterator[MissCause]:
+def _evicted(
+    key: str, compiler: str | None, root: str, evidence: MissEvidence, ended: float | None
+) -> Iterator[MissCause]:
     """Who removed it. An entry of another compiler would have been no hit: it matters only if none is known."""
     for history, move in evidence.removals(root).get(key, ()):
+        if ended is not None and history.since > ended:
+            continue
         if compiler is None or _is_folder_of(move.entry.rpartition("/")[0], compiler):
             yield MissCause(
                 kind=CauseKind.EVICTED,
