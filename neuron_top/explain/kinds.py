@@ -27,6 +27,7 @@ class CauseKind(StrEnum):
     TORCH_VERSION = "torch version"
     FLAGS = "flags"
     FLAGS_ORDER_ONLY = "flags: order only"
+    FLAGS_SPELLING_ONLY = "flags: spelling only"
     FLAGS_LOG_PATH_ONLY = "flags: log path only"
     FLAGS_TARGET = "flags: target"
     FLAGS_ADDED = "flags: added"

@@ -104,7 +104,11 @@ def flags_text(difference: FlagsDifference) -> str:
     ]
     parts += [f"added {' '.join(difference.added)}"] if difference.added else []
     parts += [f"removed {' '.join(difference.removed)}"] if difference.removed else []
-    return "; ".join(parts) or ("the same flags in another order" if difference.reordered else "the same flags")
+    if difference.reordered:
+        same = "the same flags in another order"
+    else:
+        same = "the same flags, written in another way" if difference.respelled else "the same flags"
+    return "; ".join(parts) or same
 
 
 def _shown(value: CauseValue) -> str | int:

@@ -172,6 +172,10 @@ def test_a_graph_that_ends_earlier_was_split_and_one_that_lacks_its_middle_lost_
     ("before", "now", "kind"),
     [
         (["--a", "--b"], ["--b", "--a"], "order only"),
+        (["--optlevel", "1", "--b"], ["--optlevel=1", "--b"], "spelling only"),
+        (["-O", "1"], ["-O1"], "spelling only"),
+        (["-O", "1"], ["-O2"], "changed"),
+        (["--optlevel", "1", "--b"], ["--b", "--optlevel=1"], "order only"),
         (["--logfile", "/a"], ["--logfile", "/b"], "log path only"),
         (["--a"], ["--a", "--dump-path=/x"], "log path only"),
         (["-O1"], ["-O2"], "changed"),
@@ -374,6 +378,8 @@ def test_every_code_has_a_sentence() -> None:
         ),
         (differences(["-O1"], ["-O1"]), "the same flags"),
         (differences(["-O1", "--lnc=2"], ["--lnc=2", "-O1"]), "the same flags in another order"),
+        (differences(["-O1", "--lnc=2"], ["-O", "1", "--lnc", "2"]), "the same flags, written in another way"),
+        (differences(["-O", "1"], ["-O", "2"]), "-O 1 became 2"),
     ],
 )
 def test_values_are_shown_in_words(value: CauseValue, shown: str) -> None:
