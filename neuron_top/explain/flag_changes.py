@@ -47,9 +47,14 @@ class FlagsDifference(msgspec.Struct, frozen=True, kw_only=True):
     """Options and order are the same, but not the words."""
 
     @property
+    def count(self) -> int:
+        """How many options differ."""
+        return len(self.added) + len(self.removed) + len(self.changed)
+
+    @property
     def kind(self) -> FlagsChange:
         """What kind of difference it is."""
-        if not (self.added or self.removed or self.changed):
+        if not self.count:
             if self.reordered:
                 return FlagsChange.ORDER_ONLY
             return FlagsChange.SPELLING_ONLY if self.respelled else FlagsChange.SAME

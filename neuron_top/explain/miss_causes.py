@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 
 import msgspec
 
@@ -29,6 +29,8 @@ NEAR = 0.45
 """Similarity from which on two graphs are taken for versions of one."""
 BY_SIZE, BY_TIME = 32, 16
 """How many entries are read because they are nearest in size, and in time."""
+BY_FLAGS = 32
+"""How many entries of the same graph are compared by their flags."""
 COPIED_SECONDS = 2.0
 """A cache that was copied has lost its times: entries made within so short a time may stand in any order."""
 READ_BYTES = 4 * 1024**2
@@ -211,7 +213,7 @@ def _other_flags(
         return
     own = subject.compiler if subject is not None else compiler
     now = subject.flag_list() if subject is not None else None
-    nearest = max(before, key=lambda entry: (entry.state in HITS, own is None or _is_of(entry, own), entry.changed_at))
+    nearest = _nearest_flags(before, own, now)
     flags = nearest.flag_list()
     if flags is None or now is None:
         code = CauseCode.OTHER_FLAGS_HERE if flags else CauseCode.OTHER_FLAGS_UNKNOWN
@@ -224,6 +226,24 @@ def _other_flags(
         yield _flags_cause(CauseCode.OTHER_FLAGS, flags, now, 0.97, nearest)
     if own is not None and not _is_of(nearest, own):
         yield _compiler_too(nearest, own, 0.958)
+
+
+def _nearest_flags(entries: Sequence[Entry], compiler: str | None, flags: Sequence[str] | None) -> Entry:
+    """The entry whose flags differ least, of the newest that could have been hits: other jobs may have others yet."""
+
+    def rank(entry: Entry) -> tuple[bool, bool]:
+        return entry.state in HITS, compiler is None or _is_of(entry, compiler)
+
+    best = max(map(rank, entries))
+    newest = nlargest(BY_FLAGS, (entry for entry in entries if rank(entry) == best), key=lambda each: each.changed_at)
+    if flags is None:
+        return newest[0]
+
+    def distance(entry: Entry) -> float:
+        theirs = entry.flag_list()
+        return math.inf if theirs is None else differences(theirs, flags).count
+
+    return min(newest, key=distance)
 
 
 def _flags_cause(code: CauseCode, before: Sequence[str], now: Sequence[str], score: float, entry: Entry) -> MissCause:

@@ -107,6 +107,15 @@ def test_flags_are_compared_with_an_entry_of_the_same_compiler_if_there_is_one(t
     assert [cause.kind for cause in explanation.causes] == ["flags: added"]
 
 
+def test_flags_are_compared_with_the_entry_from_which_they_differ_least(tmp_path: Path) -> None:
+    """Two jobs share a cache, and the other one ran last."""
+    root, graph = tmp_path / "cache", training_step(Step())
+    stored(root, graph, 1, OLD, flags=FLAGS[:2])
+    stored(root, graph, 1, OLD / 2, flags=("--target=trn2", "--lnc=2"))
+    explanation = explain(stored(root, graph, 1, NOW), scan(str(root)))
+    assert [cause.kind for cause in explanation.causes] == ["flags: added"]
+
+
 def test_equal_graphs_have_no_difference_and_are_alike_altogether() -> None:
     graph = of_hlo(read_nodes(training_step(Step())))
     assert changes(graph, graph) == ()
