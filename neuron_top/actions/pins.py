@@ -6,8 +6,6 @@ why, and holds for every root. The file is replaced as a whole under a lock, so 
 
 from __future__ import annotations
 
-import fnmatch
-import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,11 +13,11 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.journal.records import user_name
+from neuron_top.actions.module_patterns import IS_PATTERN, matcher
 from neuron_top.cache.model.entry import MODULE
 from neuron_top.store.state_file import StateFile
 
 FILE_NAME = "cache-pins.json"
-_IS_PATTERN = re.compile(r"[*?\[]")
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -34,7 +32,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def can_match(text: str) -> bool:
     """Whether a pin with this text can name a module, as a whole name or as a pattern."""
-    return bool(MODULE.match(text) or _IS_PATTERN.search(text))
+    return bool(MODULE.match(text) or IS_PATTERN.search(text))
 
 
 _pins = msgspec.json.Decoder(tuple[Pin, ...])  # made once, in one thread: see `cache/scan/index.py`
@@ -77,16 +75,17 @@ class Pins:
 
     def remove(self, patterns: Iterable[str]) -> list[Pin]:
         """Remove the pins that equal or match one of `patterns`; returns them. Raises as `add`."""
-        wanted = tuple(patterns)
+        wanted = frozenset(patterns)
+        matches = matcher(wanted)
         gone: list[Pin] = []
 
         def left(before: tuple[Pin, ...]) -> tuple[Pin, ...]:
-            gone[:] = (pin for pin in before if _is_named(pin.pattern, wanted))
-            return tuple(pin for pin in before if pin not in gone)
+            stays: list[Pin] = []
+            gone.clear()
+            for pin in before:
+                is_named = pin.pattern in wanted or matches(pin.pattern)
+                (gone if is_named else stays).append(pin)
+            return tuple(stays)
 
         self._file.change(left)
         return gone
-
-
-def _is_named(pattern: str, wanted: Iterable[str]) -> bool:
-    return any(pattern == each or fnmatch.fnmatchcase(pattern, each) for each in wanted)

@@ -5,11 +5,11 @@
   neurontop explain last                         every miss of the last recording
   neurontop explain train.log --cache /data/neuron-cache --json
 
-Detects: another compiler or PyTorch version; flags (added, removed, changed, order only, a log path only, target);
-another client's form of key; batch size, sequence length, dtype, model size, number of layers, constants folded into
-the graph (such as a learning rate), world size, added or removed operators and results; another cache root; an entry
-that was evicted (by whom, when), that failed, or that newer clients cannot see. Graphs are compared by structure:
-operators, shapes and constants.
+Detects: another compiler or PyTorch version; flags (added, removed, changed, order or spelling only, a log path only,
+target); another client's form of key; batch size, sequence length, dtype, model size, number of layers, constants
+folded into the graph (such as a learning rate), world size, added or removed operators and results; another cache
+root; an entry that was evicted (by whom, when), that failed, or that newer clients cannot see. Graphs are compared by
+structure: operators, shapes and constants.
 
 exit status: 0 explained · 2 usage · 3 cache, entry or recording not found, or nothing missed
 """

@@ -26,6 +26,8 @@ class FlagsChange(StrEnum):
 
     SAME = "same"
     ORDER_ONLY = "order only"
+    SPELLING_ONLY = "spelling only"
+    """`--a=b` and `--a b`."""
     LOG_PATH_ONLY = "log path only"
     TARGET = "target"
     ADDED = "added"
@@ -40,12 +42,22 @@ class FlagsDifference(msgspec.Struct, frozen=True, kw_only=True):
     removed: tuple[str, ...] = ()
     changed: tuple[tuple[str, str, str], ...] = ()
     reordered: bool = False
+    """The options stand in another order."""
+    respelled: bool = False
+    """Options and order are the same, but not the words."""
+
+    @property
+    def count(self) -> int:
+        """How many options differ."""
+        return len(self.added) + len(self.removed) + len(self.changed)
 
     @property
     def kind(self) -> FlagsChange:
         """What kind of difference it is."""
-        if not (self.added or self.removed or self.changed):
-            return FlagsChange.ORDER_ONLY if self.reordered else FlagsChange.SAME
+        if not self.count:
+            if self.reordered:
+                return FlagsChange.ORDER_ONLY
+            return FlagsChange.SPELLING_ONLY if self.respelled else FlagsChange.SAME
         if self._only_paths():
             return FlagsChange.LOG_PATH_ONLY
         if any(name in _TARGET for name, _, _ in self.changed):
@@ -63,7 +75,8 @@ class FlagsDifference(msgspec.Struct, frozen=True, kw_only=True):
 
 def differences(before: Sequence[str], now: Sequence[str]) -> FlagsDifference:
     """What became of the flags `before` in `now`; an option given several times counts as often."""
-    old, new = Counter(_options(before)), Counter(_options(now))
+    options = _options(before), _options(now)
+    old, new = map(Counter, options)
     gone, come = list((old - new).elements()), list((new - old).elements())
     changed = []
     for option in list(gone):
@@ -76,15 +89,16 @@ def differences(before: Sequence[str], now: Sequence[str]) -> FlagsDifference:
         added=tuple(_joined(option) for option in come),
         removed=tuple(_joined(option) for option in gone),
         changed=tuple(changed),
-        reordered=list(before) != list(now),
+        reordered=options[0] != options[1],
+        respelled=options[0] == options[1] and list(before) != list(now),
     )
 
 
 def _options(flags: Sequence[str]) -> list[tuple[str, str]]:
-    """(name, value) pairs: `--a=b`, `--a b`, `-O1`; words without an option stand for themselves."""
+    """(name, value) pairs: `--a=b`, `--a b`, `-O1`, `-O 1`; words without an option stand for themselves."""
     found: list[tuple[str, str]] = []
     for word in flags:
-        if not word.startswith("-") and found and found[-1][0].startswith("--") and not found[-1][1]:
+        if not word.startswith("-") and found and found[-1][0].startswith("-") and not found[-1][1]:
             found[-1] = (found[-1][0], word)
         elif word.startswith("--") and "=" in word:
             name, _, value = word.partition("=")

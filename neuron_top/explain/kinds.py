@@ -27,6 +27,7 @@ class CauseKind(StrEnum):
     TORCH_VERSION = "torch version"
     FLAGS = "flags"
     FLAGS_ORDER_ONLY = "flags: order only"
+    FLAGS_SPELLING_ONLY = "flags: spelling only"
     FLAGS_LOG_PATH_ONLY = "flags: log path only"
     FLAGS_TARGET = "flags: target"
     FLAGS_ADDED = "flags: added"
@@ -83,10 +84,14 @@ class CauseCode(Enum):
     """The same, and the trash was emptied since."""
     OTHER_COMPILER = auto()
     """`cached`, `wanted`: compilers."""
+    OTHER_COMPILER_TOO = auto()
+    """The same, beside another cause."""
     OTHER_TORCH = auto()
     """`before`, `now`: versions."""
     OTHER_FLAGS = auto()
     """`flags`: the difference."""
+    OTHER_FLAGS_TOO = auto()
+    """The same, beside another cause."""
     OTHER_FLAGS_HERE = auto()
     """`flags`: those of the entry that is here; those that were wanted are not known."""
     OTHER_FLAGS_UNKNOWN = auto()

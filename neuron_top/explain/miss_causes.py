@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 
 import msgspec
 
@@ -29,6 +29,8 @@ NEAR = 0.45
 """Similarity from which on two graphs are taken for versions of one."""
 BY_SIZE, BY_TIME = 32, 16
 """How many entries are read because they are nearest in size, and in time."""
+BY_FLAGS = 32
+"""How many entries of the same graph are compared by their flags."""
 COPIED_SECONDS = 2.0
 """A cache that was copied has lost its times: entries made within so short a time may stand in any order."""
 READ_BYTES = 4 * 1024**2
@@ -68,24 +70,25 @@ def explain(
     compiler: str | None = None,
     compiled_here: bool = False,
     began: float | None = None,
+    ended: float | None = None,
     evidence: MissEvidence | None = None,
 ) -> Explanation:
     """Why `module` (a key, or a part that names one) missed in this cache.
 
     `compiler`: the folder it was wanted in, or the version that its name ends with. `compiled_here`: the run that
     missed compiled it itself, so that the state of its entry now (failed, say) is what came of the miss. `began`: when
-    that run did, seconds since the epoch: what it made itself was not there before. `evidence`:
-    shared by explanations from the same snapshots.
+    that run did, seconds since the epoch: what it made itself was not there before. `ended`: likewise; what was removed
+    later did not make it miss. `evidence`: shared by explanations from the same snapshots.
     """
     evidence = evidence or MissEvidence()
     matches = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
-    key = matches[0].module if matches else module
     subject = max(matches, key=lambda entry: entry.changed_at) if matches else None
+    key = subject.module if subject is not None else module
     causes = [
         *(() if compiled_here else _own_state(subject)),
-        *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root, evidence),
+        *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root, evidence, ended),
         *_other_compilers(key, subject, compiler, snapshot.entries),
-        *_other_flags(key, subject, snapshot.entries),
+        *_other_flags(key, subject, compiler, snapshot.entries),
         *_other_roots(key, subject, compiler, others),
     ]
     compared = 0
@@ -93,6 +96,8 @@ def explain(
         graphs = _Nearest(snapshot, subject, evidence, began)
         causes += graphs.causes()
         compared = graphs.compared
+    # Another cause says what differs: then it is nothing finer than the structure.
+    causes = [cause for cause in causes if cause.code is not CauseCode.SAME_STRUCTURE] or causes
     if not causes:
         causes.append(_nothing(subject, compared))
     return Explanation(
@@ -141,9 +146,13 @@ def _failed(subject: Entry) -> MissCause:
     return MissCause(kind=CauseKind.FAILED, code=code, values=values, score=0.99, entry=subject.path)
 
 
-def _evicted(key: str, compiler: str | None, root: str, evidence: MissEvidence) -> Iterator[MissCause]:
+def _evicted(
+    key: str, compiler: str | None, root: str, evidence: MissEvidence, ended: float | None
+) -> Iterator[MissCause]:
     """Who removed it. An entry of another compiler would have been no hit: it matters only if none is known."""
     for history, move in evidence.removals(root).get(key, ()):
+        if ended is not None and history.since > ended:
+            continue
         if compiler is None or _is_folder_of(move.entry.rpartition("/")[0], compiler):
             yield MissCause(
                 kind=CauseKind.EVICTED,
@@ -191,7 +200,9 @@ def _for_another_compiler(entry: Entry, wanted: str, score: float, root: str | N
     )
 
 
-def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> Iterator[MissCause]:
+def _other_flags(
+    key: str, subject: Entry | None, compiler: str | None, entries: Iterable[Entry]
+) -> Iterator[MissCause]:
     name = parse_key(key)
     if name is None:
         return
@@ -200,24 +211,54 @@ def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> I
     before = _before(same, subject)
     if not before:
         return
-    nearest = max(before, key=lambda entry: (entry.state in HITS, entry.changed_at))
+    own = subject.compiler if subject is not None else compiler
+    now = subject.flag_list() if subject is not None else None
+    nearest = _nearest_flags(before, own, now)
     flags = nearest.flag_list()
-    if subject is None or flags is None or (now := subject.flag_list()) is None:
+    if flags is None or now is None:
         code = CauseCode.OTHER_FLAGS_HERE if flags else CauseCode.OTHER_FLAGS_UNKNOWN
         values: CauseValues = {"flags": " ".join(flags or ())}
         yield MissCause(kind=CauseKind.FLAGS, code=code, values=values, score=0.96, entry=nearest.path)
-        return
-    if flags == now:
+    elif flags == now:
         code = CauseCode.FLAGS_FILE_FORM
         yield MissCause(kind=CauseKind.CLIENT_FORM, code=code, score=0.965, entry=nearest.path)
-        return
-    difference = differences(flags, now)
-    yield MissCause(
-        kind=CauseKind.of_flags(difference.kind),
-        code=CauseCode.OTHER_FLAGS,
-        values={"flags": difference},
-        score=0.97,
-        entry=nearest.path,
+    else:
+        yield _flags_cause(CauseCode.OTHER_FLAGS, flags, now, 0.97, nearest)
+    if own is not None and not _is_of(nearest, own):
+        yield _compiler_too(nearest, own, 0.958)
+
+
+def _nearest_flags(entries: Sequence[Entry], compiler: str | None, flags: Sequence[str] | None) -> Entry:
+    """The entry whose flags differ least, of the newest that could have been hits: other jobs may have others yet."""
+
+    def rank(entry: Entry) -> tuple[bool, bool]:
+        return entry.state in HITS, compiler is None or _is_of(entry, compiler)
+
+    best = max(map(rank, entries))
+    newest = nlargest(BY_FLAGS, (entry for entry in entries if rank(entry) == best), key=lambda each: each.changed_at)
+    if flags is None:
+        return newest[0]
+
+    def distance(entry: Entry) -> float:
+        theirs = entry.flag_list()
+        return math.inf if theirs is None else differences(theirs, flags).count
+
+    return min(newest, key=distance)
+
+
+def _flags_cause(code: CauseCode, before: Sequence[str], now: Sequence[str], score: float, entry: Entry) -> MissCause:
+    difference = differences(before, now)
+    kind = CauseKind.of_flags(difference.kind)
+    return MissCause(kind=kind, code=code, values={"flags": difference}, score=score, entry=entry.path)
+
+
+def _compiler_too(entry: Entry, wanted: str, score: float) -> MissCause:
+    return MissCause(
+        kind=CauseKind.COMPILER_VERSION,
+        code=CauseCode.OTHER_COMPILER_TOO,
+        values={"cached": entry.compiler, "wanted": wanted},
+        score=score,
+        entry=entry.path,
     )
 
 
@@ -310,16 +351,18 @@ class _Nearest:
     def _causes_of(
         self, entry: Entry, before: GraphSignature, now: GraphSignature, version: str, own_version: str
     ) -> Iterator[MissCause]:
-        if version and own_version and version != own_version:
+        is_other_torch = bool(version and own_version and version != own_version)
+        if is_other_torch:
             values: CauseValues = {"before": version, "now": own_version}
             code = CauseCode.OTHER_TORCH
             yield MissCause(kind=CauseKind.TORCH_VERSION, code=code, values=values, score=0.955, entry=entry.path)
-        differences = changes(before, now)
-        for change in differences:
+        differing = changes(before, now)
+        for change in differing:
             yield MissCause(
                 kind=change.kind, code=change.code, values=change.values, score=change.score, entry=entry.path
             )
-        if differences or (version and own_version and version != own_version):
+        if differing or is_other_torch:
+            yield from self._also(entry, is_other_torch=is_other_torch)
             return
         hexadecimal = [_is_hexadecimal(each.module) for each in (entry, self._subject)]
         if hexadecimal[0] != hexadecimal[1] and now.kind == "hlo":
@@ -327,6 +370,14 @@ class _Nearest:
         else:
             code = CauseCode.SAME_STRUCTURE
             yield MissCause(kind=CauseKind.SAME_STRUCTURE, code=code, score=0.4, entry=entry.path)
+
+    def _also(self, entry: Entry, *, is_other_torch: bool) -> Iterator[MissCause]:
+        """What differs from an entry besides the graph: the same graph would have missed, too."""
+        if entry.compiler != self._subject.compiler and not is_other_torch:  # a folder of Inductor's has its version
+            yield _compiler_too(entry, self._subject.compiler, 0.45)
+        before, now = entry.flag_list(), self._subject.flag_list()
+        if before is not None and now is not None and before != now:
+            yield _flags_cause(CauseCode.OTHER_FLAGS_TOO, before, now, 0.44, entry)
 
     def _candidates(self) -> list[Entry]:
         before = _before(self._entries, self._subject)

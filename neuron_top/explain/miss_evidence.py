@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from neuron_top.actions.journal.plan_history import HistoryState, PlanHistory
+from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.records import Move
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import LOSES_ARTIFACT, Action
@@ -34,13 +34,12 @@ class MissEvidence:
         self._kept_bytes = 0
 
     def removals(self, root: str) -> Mapping[str, Sequence[tuple[PlanHistory, Move]]]:
-        """By module: what plans took from it and did not bring back, the newest first."""
+        """By module: what plans took from it, and nobody brought back, the newest first."""
         found = self._removals.get(root)
         if found is None:
             found = self._removals[root] = {}
             for history in _histories(root):
-                moves = history.moves if history.state is not HistoryState.RESTORED else ()
-                for move in moves:
+                for move in history.gone:
                     if move.action in _REMOVES:
                         found.setdefault(move.entry.rpartition("/")[2], []).append((history, move))
         return found

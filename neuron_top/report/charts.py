@@ -223,7 +223,8 @@ def _segment(one: Segment) -> BarShape:
 
 def _bar(graph: str, kind: SpanKind, outcome: str, start: float, end: float) -> BarShape:
     what = "wait" if kind is SpanKind.WAIT else outcome or "running"
-    return BarShape(start, end, what, f"{short(graph)}: {what}, {duration_text(end - start)}", _label(graph))
+    length = f", {duration_text(end - start)}" if end > start else ""
+    return BarShape(start, end, what, f"{short(graph)}: {what}{length}", _label(graph))
 
 
 def _label(key: str) -> str:

@@ -56,8 +56,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     offset: int | None = None
     rank: int | None = None
-    is_compile_failure: bool = False
-    """A failed compile, which reports list with the graphs."""
+    is_known_otherwise: bool = False
+    """A failed compile, an exception or a worker's death: other trackers have it, and reports list it as such."""
 
 
 class SourceState(msgspec.Struct, kw_only=True):
@@ -184,7 +184,7 @@ class JobTracker:
         source: str = "",
         offset: int | None = None,
         rank: int | None = None,
-        is_compile_failure: bool = False,
+        is_known_otherwise: bool = False,
     ) -> None:
         """Remember a line that a person should see; events of other trackers become marks, too."""
         self.marks.append(
@@ -195,7 +195,7 @@ class JobTracker:
                 source=source,
                 offset=offset,
                 rank=rank,
-                is_compile_failure=is_compile_failure,
+                is_known_otherwise=is_known_otherwise,
             )
         )
 

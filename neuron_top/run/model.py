@@ -397,7 +397,7 @@ class Run:
             source=event.source,
             offset=event.offset,
             rank=event.rank,
-            is_compile_failure=isinstance(event, CompileFailed),
+            is_known_otherwise=not isinstance(event, DeviceMemoryExhausted),
         )
 
     def canonical(self) -> dict[str, Any]:

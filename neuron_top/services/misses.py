@@ -97,6 +97,7 @@ class _Explainer:
             compiler=asked.compiler,
             compiled_here=asked.compiled_here,
             began=asked.began,
+            ended=asked.ended,
             evidence=self._evidence,
         )
 

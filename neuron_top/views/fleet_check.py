@@ -160,8 +160,9 @@ def _finds(node: str, rows: Sequence[NodeKey], wanted: Sequence[str], usual: Map
 
 
 def _best(rows: Iterable[NodeKey], usual: str) -> Availability:
-    """The best entry of one key; entries of the compiler from which most nodes have the key come first."""
-    same = [_availability(row) for row in rows if row.compiler == usual]
+    """The best entry of one key; entries of the compiler from which most nodes have the key come first. Where no node
+    has it (`usual` is empty), entries of any compiler count."""
+    same = [_availability(row) for row in rows if row.compiler == usual or not usual]
     best = min(same, key=_ORDER.index, default=Availability.MISSING)
     if best is not Availability.HAVE and any(
         _availability(row) is Availability.HAVE for row in rows if row.compiler != usual

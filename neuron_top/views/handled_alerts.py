@@ -7,6 +7,7 @@ stays away for this job until it is unmuted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import msgspec
 
@@ -15,6 +16,7 @@ from neuron_top.views.alerts import Alert
 from neuron_top.views.overview import Overview
 
 MOST_PAST = 500
+"""Alerts that are kept, unless more hold."""
 FLICKER_SECONDS = 60.0
 """An alert that returns within this time counts as never ended."""
 
@@ -105,10 +107,11 @@ def noted(history: AlertHistory, job: str, found: Sequence[Alert], now: float) -
     past, acknowledged = list(history.past), dict(history.acknowledged)
     for key in holding.keys() - keys:
         past[holding[key]] = msgspec.structs.replace(past[holding[key]], ended=now)
+    newest = {one.key: index for index, one in enumerate(past)}
     for alert in found:
         if alert.key in holding:
             continue
-        at = next((index for index in reversed(range(len(past))) if past[index].key == alert.key), None)
+        at = newest.get(alert.key)
         ended = past[at].ended if at is not None else None
         if at is not None and ended is not None and now - ended <= FLICKER_SECONDS:
             past[at] = msgspec.structs.replace(past[at], ended=None)
@@ -116,7 +119,16 @@ def noted(history: AlertHistory, job: str, found: Sequence[Alert], now: float) -
         if at is not None:
             acknowledged.pop(alert.key, None)
         past.append(_past(alert, now))
-    return AlertHistory(job=job, acknowledged=acknowledged, muted=history.muted, past=tuple(past[-MOST_PAST:]))
+    return AlertHistory(job=job, acknowledged=acknowledged, muted=history.muted, past=_bounded(past))
+
+
+def _bounded(past: Sequence[PastAlert]) -> tuple[PastAlert, ...]:
+    """Without the oldest of those that ended, where there are too many; one that holds would count as new again."""
+    surplus = len(past) - MOST_PAST
+    if surplus <= 0:
+        return tuple(past)
+    left_out = set(islice((index for index, one in enumerate(past) if one.ended is not None), surplus))
+    return tuple(one for index, one in enumerate(past) if index not in left_out)
 
 
 def _past(alert: Alert, now: float) -> PastAlert:

@@ -34,6 +34,8 @@ class MissQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The run compiled it itself, so that its present entry is what came of the miss, not its reason."""
     began: float | None = None
     """When the run did, seconds since the epoch: what it put into the cache itself was not there before."""
+    ended: float | None = None
+    """When a recorded run did: what was removed from the cache later did not make it miss."""
 
 
 class MissReason(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +115,7 @@ def question(run: Run, _now: float, key: str) -> MissQuery | None:
         compiler=graph.compiler,
         compiled_here=digest.misses > 0 and digest.failures_met == 0,
         began=run.started,
+        ended=run.job.finished,
     )
 
 

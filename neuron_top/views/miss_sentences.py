@@ -37,8 +37,10 @@ SENTENCES = {
     CauseCode.EVICTED: f"{_REMOVED}; `neurontop cache restore {{plan}}`, run by {{user}}, restores it",
     CauseCode.EVICTED_FOR_GOOD: _REMOVED,
     CauseCode.OTHER_COMPILER: "another compiler: it is cached for {cached}, and was wanted for {wanted}",
+    CauseCode.OTHER_COMPILER_TOO: "another compiler, too: {cached} became {wanted}",
     CauseCode.OTHER_TORCH: "another PyTorch: {before} became {now}",
     CauseCode.OTHER_FLAGS: "other flags: {flags}",
+    CauseCode.OTHER_FLAGS_TOO: "other flags, too: {flags}",
     CauseCode.OTHER_FLAGS_HERE: f"{_SAME_GRAPH_OTHER_FLAGS} ({{flags}})",
     CauseCode.OTHER_FLAGS_UNKNOWN: f"{_SAME_GRAPH_OTHER_FLAGS} (not known)",
     CauseCode.FLAGS_FILE_FORM: "the same graph and flags under another key: one client writes compile_flags.json, the "
@@ -102,7 +104,11 @@ def flags_text(difference: FlagsDifference) -> str:
     ]
     parts += [f"added {' '.join(difference.added)}"] if difference.added else []
     parts += [f"removed {' '.join(difference.removed)}"] if difference.removed else []
-    return "; ".join(parts) or ("the same flags in another order" if difference.reordered else "the same flags")
+    if difference.reordered:
+        same = "the same flags in another order"
+    else:
+        same = "the same flags, written in another way" if difference.respelled else "the same flags"
+    return "; ".join(parts) or same
 
 
 def _shown(value: CauseValue) -> str | int:

@@ -161,20 +161,19 @@ def report(
         prices,
     )
     simulated = precompiled(lines, run.compiles.totals.seconds_spent(end), run.job.world_size)
-    errors = report_context.error_lines(run)
     return Report(
         title=run_name(run.job.name, run.job.command, run.job.run)
         or ", ".join(path.rpartition("/")[2] for path in run.job.sources),
         state=run_summary.state_text if run.job.run or run_summary.state is JobState.FAILED else "",
         start=run.started,
         end=end if run.started is not None else None,
-        headline=report_text.headline(run, run_summary, metrics, lines, errors),
+        headline=report_text.headline(run, run_summary, metrics, lines, report_context.error_count(run)),
         recommendations=report_text.recommendations(run, run_summary, lines, repeated, simulated),
         metrics=metrics,
         parts=_parts(run, spans, tracing, training, end),
         graphs=lines,
         failures=failure_lines(run),
-        errors=errors,
+        errors=report_context.error_lines(run),
         waits=wait_lines(run),
         duplicates=repeated,
         after_warm_up=tuple(line for line in lines if line.after_warm_up),

@@ -169,6 +169,12 @@ def error_lines(run: Run) -> tuple[ErrorLine, ...]:
     return tuple(found.values())[:ERRORS_TOLD]
 
 
+def error_count(run: Run) -> int:
+    """How many errors there were, also those of which there are too many to keep or to list."""
+    reported = run.training.errors_raised + len(run.training.deaths) + run.job.errors + run.cores.exhausted.count
+    return max(reported, sum(1 for _ in _errors(run)))
+
+
 def _errors(run: Run) -> Iterator[tuple[str, str, int | None, float | None]]:
     for death in run.training.deaths:
         status = f"exit status {death.exit_code}" if death.exit_code is not None else "unknown cause"
@@ -180,7 +186,7 @@ def _errors(run: Run) -> Iterator[tuple[str, str, int | None, float | None]]:
         if worker.message not in ("", "None"):
             yield "compile worker", f"worker {worker.name}: {worker.message}", None, worker.finished
     for mark in run.job.marks:
-        if mark.level is LineLevel.ERROR and mark.text and not mark.is_compile_failure:
+        if mark.level is LineLevel.ERROR and mark.text and not mark.is_known_otherwise:
             yield "error line", mark.text, mark.rank, mark.time
 
 

@@ -8,7 +8,6 @@ from neuron_top.run.model import Run
 from neuron_top.run.spans import Span
 from neuron_top.units import count_text, counted, duration_text, percent_text
 from neuron_top.views.metric import Metric, Provenance
-from neuron_top.views.report_context import ErrorLine
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.report_time import Precompile
 from neuron_top.views.states import JobState
@@ -34,9 +33,10 @@ def metric_text(metric: Metric) -> str:
 
 
 def headline(
-    run: Run, summary: Summary, metrics: Sequence[Metric], lines: Sequence[GraphLine], errors: Sequence[ErrorLine]
+    run: Run, summary: Summary, metrics: Sequence[Metric], lines: Sequence[GraphLine], errors: int
 ) -> tuple[str, ...]:
-    """Five lines that a manager understands; one where nothing can be said, as there was no job or no sign of one."""
+    """Five lines that a manager understands; one where nothing can be said, as there was no job or no sign of one.
+    `errors`: how many there were that name no graph."""
     if summary.state is JobState.IDLE:
         return ("No job was seen.",)
     known = {metric.name: metric for metric in metrics}
@@ -145,7 +145,7 @@ def _went_wrong(summary: Summary, known: Metrics) -> Iterator[str]:
         yield f"{counted(summary.fallbacks, 'graph')} ran without a compiler"
 
 
-def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
+def _nameless(run: Run, errors: int) -> Iterator[str]:
     """Errors that no line ties to a graph."""
     compiles = run.compiles
     if not (compiles.totals.failures or compiles.totals.failures_met):
@@ -153,7 +153,7 @@ def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
         if codes:
             yield f"the compiler ended with {', '.join(codes[:3])}"
     if errors:
-        yield counted(sum(error.count for error in errors), "error") + " in the output"
+        yield f"{counted(errors, 'error')} in the output"
 
 
 def recommendations(

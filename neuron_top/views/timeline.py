@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from math import inf
 
 import msgspec
@@ -26,7 +27,7 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     kind: SpanKind
     start: float
     end: float | None
-    """None: still going on."""
+    """None: still going on; `start` where the clock was set back meanwhile, so that its length is not known."""
     outcome: str
     exact: bool
     by_pytorch: bool = False
@@ -104,7 +105,7 @@ def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
             graph=span.graph,
             kind=span.kind,
             start=span.start,
-            end=span.end,
+            end=max(span.start, span.end) if span.end is not None else None,
             outcome=span.outcome or "",
             exact=span.exact,
             by_pytorch=span.by_pytorch,
@@ -134,17 +135,30 @@ def _has_dates(span: Span) -> bool:
 def _tracks(bars: Sequence[Bar], spare: float) -> list[list[Bar]]:
     """Bars in as few lists as it takes for none to overlap, but for `spare` seconds at most; each list by start."""
     tracks: list[list[Bar]] = []
-    ends: list[float] = []
+    free: list[int] = []
+    """Numbers of the tracks whose bars have all ended, as a heap."""
+    taken: list[tuple[float, int]] = []
+    """(end, number) of the others, as a heap: of thousands that go on, only those that end soon are looked at."""
     for bar in sorted(bars, key=lambda bar: bar.start):
         end = bar.end if bar.end is not None else inf
-        for number, before in enumerate(ends):
-            if min(before, end) - bar.start <= min(spare, (end - bar.start) / 2):
-                tracks[number].append(bar)
-                ends[number] = max(before, end)
-                break
-        else:
-            tracks.append([bar])
-            ends.append(end)
+        if end <= bar.start and tracks:  # it has no length in which it could overlap
+            tracks[0].append(bar)
+            continue
+        while taken and taken[0][0] <= bar.start:
+            heappush(free, heappop(taken)[1])
+        ending: list[tuple[float, int]] = []
+        while taken and taken[0][0] - bar.start <= min(spare, (end - bar.start) / 2):
+            ending.append(heappop(taken))
+        number = min([*free[:1], *(other for _, other in ending)], default=len(tracks))
+        if free and number == free[0]:
+            heappop(free)
+        for entry in ending:
+            if entry[1] != number:
+                heappush(taken, entry)
+        if number == len(tracks):
+            tracks.append([])
+        tracks[number].append(bar)
+        heappush(taken, (end, number))
     return tracks
 
 

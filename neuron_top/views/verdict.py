@@ -411,7 +411,7 @@ def _progress(view: Overview, state: VerdictState) -> tuple[float | None, Range 
     if training.step is None or not training.total_steps or state is VerdictState.COMPLETED:
         return None, None
     share = min(1.0, training.step / training.total_steps)
-    if state in ENDED or training.step_seconds is None:
+    seconds = training.left_seconds
+    if state in ENDED or seconds is None:
         return share, None
-    seconds = max(0, training.total_steps - training.step) * training.step_seconds
     return share, Range(low=seconds, high=seconds, ground="the median of the last steps")

@@ -14,8 +14,10 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.journal.plan_history import HistoryState
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.plan_context import collect_context
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.maintain import foreseen_plans
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
@@ -561,3 +563,38 @@ def test_a_name_in_the_trash_is_none_elsewhere(root: Path) -> None:
 def test_criteria_that_are_empty_are_refused(root: Path) -> None:
     with pytest.raises(ValueError, match="specify at least one of"):
         planned(root, EvictCriteria())
+
+
+def test_what_maintenance_foresees_of_shared_files_is_what_it_does(root: Path) -> None:
+    """An artifact with a name in each of two entries is free once both are gone, also if two plans take them."""
+    old, newer = (caches.entry(root, number, blocks=100, age_days=age) for number, age in ((1, 60), (2, 20)))
+    shared = (old / "model.neff").stat()
+    (newer / "model.neff").unlink()
+    (newer / "model.neff").hardlink_to(old / "model.neff")
+    os.utime(newer, ns=(shared.st_atime_ns, shared.st_mtime_ns))
+    criteria = [EvictCriteria(older_than=50 * caches.DAY), EvictCriteria(max_bytes=0)]
+    snapshot = caches.looked_at(root)
+    foreseen = foreseen_plans(criteria, snapshot, caches.context(snapshot))
+    done = []
+    for each in criteria:
+        done.append(planned(root, each, trashed=Trash(root).linked()))
+        caches.carried_out(done[-1], Trash(root))
+    assert [[(step.path, step.frees, step.stays) for step in plan.steps] for plan in foreseen] == [
+        [(step.path, step.frees, step.stays) for step in plan.steps] for plan in done
+    ]
+    assert sum(plan.frees for plan in foreseen) == sum(entry.allocated for entry in snapshot.entries) - 100 * 4096
+
+
+def test_what_a_client_changed_while_a_plan_ran_is_a_sign_of_use(root: Path) -> None:
+    """A step that was refused changed nothing, so the change that it was refused for is somebody else's."""
+    states.entry_in(root, State.FAILED, number=1)
+    states.entry_in(root, State.FAILED, number=2)
+    snapshot = caches.looked_at(root)
+    plan = plan_retry(snapshot.entries, str(root), caches.context(snapshot), deterministic=True)
+    (root / plan.steps[0].path / "compiling").write_text("by a client of another host")
+    outcome = caches.carried_out(plan, Trash(root))
+    assert [(outcome.done, why.code) for _, why in outcome.refused] == [(1, NotDoneCode.FILES_CHANGED)]
+    assert list(Trash(root).touched()) == [plan.steps[1].path]
+    in_use = collect_context(caches.looked_at(root), trash=Trash(root)).in_use
+    assert in_use is not None
+    assert not in_use.certain

@@ -17,9 +17,18 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded
+from neuron_top.actions.journal.records import (
+    Move,
+    MovesIntended,
+    PlanBegun,
+    PlanEnded,
+    PlanPurged,
+    PlanRestored,
+    StepsRefused,
+)
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Action
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
 from neuron_top.cache.scan.contents import LocalGraph
@@ -161,6 +170,9 @@ def edge_cases() -> Iterator[Case]:
     """What looks like a cause and is none. Not on the page of the docs."""
     yield Case("only its entry of another compiler was evicted", "nothing near", _evicted_of_another_compiler_case)
     yield Case("only its lock was removed", "nothing near", _unlocked_case)
+    yield Case("its eviction was planned, but refused", "nothing near", _refused_case)
+    yield Case("its eviction was undone, that of another entry was not", "nothing near", _partly_restored_case)
+    yield Case("what of its plan was not restored was purged, and it was restored", "nothing near", _purged_later_case)
     yield Case("a journal with a time that no calendar has", "nothing near", _evicted_at_no_time_case)
     yield Case("the version of PyTorch is known of one only", "same structure", _one_torch_version_case)
 
@@ -206,6 +218,30 @@ def _evicted_of_another_compiler_case(root: Path) -> Explanation:
 
 def _unlocked_case(root: Path) -> Explanation:
     return found(root, removed(root, Action.UNLOCK, file="/model.hlo_module.pb.lock"))
+
+
+def _refused_case(root: Path) -> Explanation:
+    module = removed(root)
+    refused = (0, NotDone(NotDoneCode.USED))
+    Trash(root).write(StepsRefused(plan="p1", at=time.time(), steps=(refused,)))
+    return found(root, module)
+
+
+def _partly_restored_case(root: Path) -> Explanation:
+    module = removed(root)
+    Trash(root).write(_restored_but_another())
+    return found(root, module)
+
+
+def _purged_later_case(root: Path) -> Explanation:
+    module = removed(root)
+    Trash(root).write(_restored_but_another(), PlanPurged(plan="p1", at=time.time(), freed=1, files=1))
+    return found(root, module)
+
+
+def _restored_but_another() -> PlanRestored:
+    kept = ((f"{COMPILER}/MODULE_{9:020x}+00000000", NotDone(NotDoneCode.EXISTS_AGAIN)),)
+    return PlanRestored(plan="p1", at=time.time(), restored=1, kept=kept)
 
 
 def _evicted_at_no_time_case(root: Path) -> Explanation:

@@ -26,12 +26,13 @@ from neuron_top.views.entry_states import MEANINGS
 from neuron_top.views.failure_advice import ADVICE
 from neuron_top.views.miss_explanation import document
 from neuron_top.views.miss_sentences import SENTENCES, cause_text
-from tests.builders import F32, field, instruction, shape
+from tests.builders import COMPILER, F32, field, instruction, shape
 from tests.explain import decoder_conv_hlo_cases
 from tests.explain.one_change_cases import (
     FLAGS,
     NOW,
     OLD,
+    OTHER_COMPILER,
     Case,
     answers,
     cache_cases,
@@ -78,6 +79,41 @@ def test_of_a_real_training_script_most_first_answers_are_right() -> None:
     assert len(found) >= 15
     assert len(wrong) <= 0.2 * len(found), wrong
     assert len(wrong) <= 0.1 * (len(found) + len(NAMED)), wrong
+
+
+def test_a_compiler_or_flags_that_changed_with_the_graph_are_named_after_it(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    stored(root, training_step(Step()), 1, OLD, compiler=OTHER_COMPILER, flags=FLAGS[:2])
+    explanation = explain(stored(root, training_step(Step(batch=16)), 2, NOW), scan(str(root)))
+    assert [(cause.kind, cause_text(cause.code, cause.values)) for cause in explanation.causes][1:] == [
+        ("compiler version", f"another compiler, too: {OTHER_COMPILER} became {COMPILER}"),
+        ("flags: added", "other flags, too: added --optlevel=2"),
+    ]
+    assert explanation.causes[0].kind == "batch size"
+
+
+def test_a_compiler_that_changed_with_the_flags_is_named_after_them(tmp_path: Path) -> None:
+    root, graph = tmp_path / "cache", training_step(Step())
+    stored(root, graph, 1, OLD, compiler=OTHER_COMPILER, flags=FLAGS[:2])
+    explanation = explain(stored(root, graph, 1, NOW), scan(str(root)), compiler=COMPILER)
+    assert [cause.kind for cause in explanation.causes] == ["flags: added", "compiler version"]
+
+
+def test_flags_are_compared_with_an_entry_of_the_same_compiler_if_there_is_one(tmp_path: Path) -> None:
+    root, graph = tmp_path / "cache", training_step(Step())
+    stored(root, graph, 1, OLD, flags=FLAGS[:2])
+    stored(root, graph, 1, OLD / 2, compiler=OTHER_COMPILER, flags=(*FLAGS, "--lnc=2"))
+    explanation = explain(stored(root, graph, 1, NOW), scan(str(root)), compiler=COMPILER)
+    assert [cause.kind for cause in explanation.causes] == ["flags: added"]
+
+
+def test_flags_are_compared_with_the_entry_from_which_they_differ_least(tmp_path: Path) -> None:
+    """Two jobs share a cache, and the other one ran last."""
+    root, graph = tmp_path / "cache", training_step(Step())
+    stored(root, graph, 1, OLD, flags=FLAGS[:2])
+    stored(root, graph, 1, OLD / 2, flags=("--target=trn2", "--lnc=2"))
+    explanation = explain(stored(root, graph, 1, NOW), scan(str(root)))
+    assert [cause.kind for cause in explanation.causes] == ["flags: added"]
 
 
 def test_equal_graphs_have_no_difference_and_are_alike_altogether() -> None:
@@ -145,6 +181,10 @@ def test_a_graph_that_ends_earlier_was_split_and_one_that_lacks_its_middle_lost_
     ("before", "now", "kind"),
     [
         (["--a", "--b"], ["--b", "--a"], "order only"),
+        (["--optlevel", "1", "--b"], ["--optlevel=1", "--b"], "spelling only"),
+        (["-O", "1"], ["-O1"], "spelling only"),
+        (["-O", "1"], ["-O2"], "changed"),
+        (["--optlevel", "1", "--b"], ["--b", "--optlevel=1"], "order only"),
         (["--logfile", "/a"], ["--logfile", "/b"], "log path only"),
         (["--a"], ["--a", "--dump-path=/x"], "log path only"),
         (["-O1"], ["-O2"], "changed"),
@@ -191,6 +231,13 @@ def test_a_part_of_a_key_names_a_module_as_screens_show_it(
         assert capsys.readouterr().out.startswith(module)
     assert main(["explain", "99999999", "--cache", str(cache)]) == 3
     assert "99999999" in capsys.readouterr().err
+
+
+def test_a_part_of_two_keys_names_the_entry_that_changed_last(cache: Path) -> None:
+    stored(cache, training_step(Step()), 1, OLD, flags=FLAGS[:2])
+    module = stored(cache, training_step(Step()), 1, NOW)
+    explanation = explain(module.partition("+")[0], scan(str(cache)))
+    assert (explanation.module, explanation.causes[0].kind) == (module, "flags: added")
 
 
 def test_a_module_that_the_cache_knows_nothing_of_is_not_found(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -340,6 +387,8 @@ def test_every_code_has_a_sentence() -> None:
         ),
         (differences(["-O1"], ["-O1"]), "the same flags"),
         (differences(["-O1", "--lnc=2"], ["--lnc=2", "-O1"]), "the same flags in another order"),
+        (differences(["-O1", "--lnc=2"], ["-O", "1", "--lnc", "2"]), "the same flags, written in another way"),
+        (differences(["-O", "1"], ["-O", "2"]), "-O 1 became 2"),
     ],
 )
 def test_values_are_shown_in_words(value: CauseValue, shown: str) -> None:

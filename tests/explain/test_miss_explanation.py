@@ -18,9 +18,9 @@ from neuron_top.services.misses import MissService
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import MissQuery, question, questions, roots
 from tests.builders import COMPILER, F32, FAILURE_LOG, hlo, instruction, shape, write_entry
-from tests.explain.one_change_cases import FLAGS, NOW, OLD, stored
+from tests.explain.one_change_cases import FLAGS, NOW, OLD, removed, stored
 from tests.explain.transformer_step_hlo import Step, training_step
-from tests.report.samples import A, B, C, compiled, hit, made
+from tests.report.samples import T0, A, B, C, compiled, hit, made
 
 
 @pytest.fixture
@@ -73,6 +73,26 @@ def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, servi
     assert service.why(asked).reasons[0].kind == "failed"
     here = MissQuery(module=module, roots=(str(root),), compiled_here=True)
     assert service.why(here).reasons[0].kind == "batch size"
+
+
+def test_an_eviction_after_the_run_is_not_the_reason_of_its_miss(tmp_path: Path, service: MissService) -> None:
+    root, at = tmp_path / "cache", time.time() - 3600
+    module = removed(root, at=at)
+    reasons = {
+        ended: [
+            reason.kind for reason in service.why(MissQuery(module=module, roots=(str(root),), ended=ended)).reasons
+        ]
+        for ended in (None, at + 60, at - 60)
+    }
+    assert reasons == {None: ["evicted"], at + 60: ["evicted"], at - 60: ["nothing near"]}
+
+
+def test_only_the_end_of_a_recorded_run_dates_its_misses() -> None:
+    log = Run()
+    for event in compiled(A, 10, 0, 20):
+        log.apply(event)
+    found = [question(run, 0.0, A) for run in (made(compiled(A, 10, 0, 20), until=50.0), log)]
+    assert [one.ended for one in found if one is not None] == [T0 + 50, None]
 
 
 def test_where_no_cache_can_be_looked_at_the_answer_says_so(service: MissService) -> None:

@@ -61,6 +61,16 @@ def test_every_way_of_lacking_a_graph_is_distinguished() -> None:
     assert (check.is_known, check.is_complete) == (True, False)
 
 
+def test_a_graph_that_no_node_has_is_failed_or_locked_where_an_entry_says_so() -> None:
+    nodes = [NodeRecord(node=f"n{number}") for number in (1, 2, 3)]
+    check = fleet_check(nodes, [row("n1", 0, "failed"), row("n2", 0, "locked-unknown")], GRAPHS[:1])
+    assert {node.node: list(node.lacks) for node in check.nodes} == {
+        "n1": [Availability.FAILED],
+        "n2": [Availability.LOCKED],
+        "n3": [Availability.MISSING],
+    }
+
+
 def test_of_several_roots_the_best_counts() -> None:
     check = fleet_check(
         [NodeRecord(node="n1")], [row("n1", 0, "failed"), row("n1", 0, "hit", root="/other")], GRAPHS[:1]

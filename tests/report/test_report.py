@@ -507,3 +507,17 @@ def test_a_comparison_says_which_run_failed_and_why() -> None:
     many = multi_compare([failed, fine, fine])
     assert "failed: the compiler rejected a graph" in many.answer[0]
     assert many.rows[0].diagnosis == failed.diagnosis
+
+
+def test_each_error_counts_once_also_those_that_are_not_listed() -> None:
+    run = Run()
+    run.apply(ev.ErrorRaised(at=T0, exception="ValueError", message="bad", rank=0))
+    run.apply(ev.WorkerDied(at=T0 + 1, rank=0, exit_code=1))
+    view = report(run, T0 + 2)
+    assert [(line.kind, line.text) for line in view.errors] == [
+        ("process died", "exit status 1"), ("exception", "ValueError: bad"),
+    ]  # fmt: skip
+    assert view.headline[-1] == "2 errors in the output."
+    for number in range(300):
+        run.apply(ev.ErrorRaised(at=T0 + number, exception="ValueError", message=f"bad {number}", rank=0))
+    assert report(run, T0 + 400).headline[-1] == "302 errors in the output."

@@ -56,6 +56,16 @@ def test_the_history_has_an_end() -> None:
     assert history.past[-1].key == "599"
 
 
+def test_more_alerts_than_are_kept_are_noted_once_while_they_hold() -> None:
+    """A job may fail to compile each of a thousand graphs."""
+    found = [alert(str(number)) for number in range(1000)]
+    history = noted(noted(NO_HISTORY, "job", [A], 90.0), "job", found, 100.0)
+    assert noted(history, "job", found, 101.0) is history
+    assert [past.key for past in history.past] == [one.key for one in found], "what ended goes first"
+    ended = noted(history, "job", [], 200.0)
+    assert [past.key for past in ended.past] == [one.key for one in found[500:]]
+
+
 def failed_disk() -> Run:
     run = Run()
     run.apply(ev.CacheScanned(root="/c", states={"hit": 1}, size=2**20, free=2**20, at=1.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -86,3 +87,32 @@ def test_the_report_draws_them_in_rows_of_their_own() -> None:
     (drawn,) = [chart.svg for chart in charts(view) if chart.heading == "Timeline"]
     labels = dict(re.findall(r'y="([0-9.]+)">([0-9a-f]{6})[0-9a-f+…]*<', drawn))
     assert set(labels.values()) == {graph[:6] for graph in GRAPHS[:2]}
+
+
+def test_lanes_of_thousands_of_compiles_that_never_end_are_laid_out_at_once() -> None:
+    """A log may name only what it begins to compile."""
+    run = Run()
+    for number in range(6000):
+        run.apply(ev.CompileBegan(at=START + number, module=f"MODULE_{number:020d}+4d19ac67", pid=4100, node="n"))
+    begun = time.process_time()
+    view = timeline(run, START + 6000)
+    assert time.process_time() - begun < 1.0  # it was 3 s, as each bar was held against each lane
+    assert [lane.track for lane in view.lanes] == list(range(6000))
+
+
+def test_a_compile_during_which_the_clock_was_set_back_has_no_length() -> None:
+    run = Run()
+    key: dict[str, Any] = {"module": f"MODULE_{GRAPHS[0]}+4d19ac67", "pid": 1, "node": "n"}
+    run.apply(ev.CompileStarted(at=START + 100, **key))
+    run.apply(ev.CompileCompleted(at=START + 50, **key))
+    run.apply(ev.CompileBegan(at=START + 150, **key | {"module": f"MODULE_{GRAPHS[1]}+4d19ac67"}))
+    run.apply(ev.CompileEnded(at=START + 180, seconds=30, ok=True, **key | {"module": f"MODULE_{GRAPHS[1]}+4d19ac67"}))
+    view = report(run, START + 200)
+    assert [(bar.start - START, (bar.end or 0.0) - START) for lane in view.timeline.lanes for bar in lane.bars] == [
+        (100, 100), (150, 180),
+    ]  # fmt: skip
+    drawn = next(chart for chart in charts(view) if chart.heading == "Timeline")
+    told = [title.rpartition(": ")[2] for title in re.findall("<title>(.*?)</title>", drawn.svg)]
+    assert told == ["done", "done, 30.0 s"]
+    curve = compile_figures.cumulative(view.timeline, (), WEB_COLORS)
+    assert "-50" not in str(curve)

@@ -84,7 +84,7 @@ class PlanHistory:
     def taken(self) -> int:
         """Bytes that the plan took away in all its attempts. If an attempt was cut short and part of it was restored
         since, the bytes of up to one batch too many are counted."""
-        return _bytes(self._intended) if self.restored or self.apart else self.bytes_in_trash
+        return _bytes(self.undertaken) if self.restored or self.apart else self.bytes_in_trash
 
     @property
     def bytes_in_trash(self) -> int:
@@ -95,8 +95,18 @@ class PlanHistory:
     def in_trash(self) -> list[Move]:
         """The moves whose files lie in the trash now."""
         if self.lying is None:
-            return self._intended
+            return self.undertaken
         return [move for move in self.moves if move.path in self.lying]
+
+    @property
+    def gone(self) -> list[Move]:
+        """The moves whose files are missing from the cache: they lie in the trash, or were deleted from it."""
+        if self.purged or self.apart:
+            if self.restored is None:
+                return self.undertaken
+            kept = {path for path, _ in self.restored.kept}
+            return [move for move in self.undertaken if move.path in kept]
+        return [] if self.state is HistoryState.RESTORED else self.in_trash
 
     @property
     def is_told_by_journal(self) -> bool:
@@ -106,7 +116,7 @@ class PlanHistory:
         return ended and self.attempts == 1 and self.restored is None and self.apart is None
 
     @property
-    def _intended(self) -> list[Move]:
+    def undertaken(self) -> list[Move]:
         """The moves of steps that were not refused."""
         refused = {step for step, _ in self.refused}
         return [move for move in self.moves if move.step not in refused]

@@ -320,7 +320,7 @@ class Trash:
         found: dict[str, float] = {}
         for history in self.entries():
             if history.ended is not None:
-                for move in history.moves:
+                for move in history.undertaken:
                     if move.action not in plans.WHOLE_ENTRY:
                         found[move.entry] = history.ended.at
         return found

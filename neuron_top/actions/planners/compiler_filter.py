@@ -43,10 +43,16 @@ def compiler_filter(specifier: str | None) -> Callable[[str], bool]:
     if not specifier:
         return _Matcher("", (), "*")
     found = _SPECIFIER.match(specifier.strip())
-    if found:
-        return _Matcher(found[1] or "==", compiler_version(found[2]) or (int(found[2]),))
+    version = _version(found[2]) if found else ()
+    if found and version:
+        return _Matcher(found[1] or "==", version)
     if specifier.lstrip()[:1] in "<>=!":
         raise ValueError(
             f"compiler {specifier!r}: expected an operator and a version (<2.20) or a pattern of folder names"
         )
     return _Matcher("", (), specifier)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """`2.20` → (2, 20), `2` → (2,); () if it is no version."""
+    return compiler_version(text) or ((int(text[:9]),) if text.isdecimal() else ())

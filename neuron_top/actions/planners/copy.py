@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection
 
+from neuron_top.actions.module_patterns import matcher
 from neuron_top.actions.plan import Action, Fingerprint, Plan, Step, Totals, identity_of
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.plan_builder import exclude
@@ -31,10 +31,10 @@ def plan_copy(
     Raises ValueError for a `compiler` that cannot be read.
     """
     matches, steps, exclusions = compiler_filter(compiler), [], []
+    is_named = matcher(modules)
     taken: set[str] = set()
     for entry in sorted(snapshot.entries, key=lambda entry: entry.path):
-        named = not modules or any(fnmatch.fnmatchcase(entry.module, pattern) for pattern in modules)
-        if not (named and matches(entry.compiler.rpartition("/")[2])):
+        if not ((not modules or is_named(entry.module)) and matches(entry.compiler.rpartition("/")[2])):
             continue
         obstacle = _obstacle(entry, there, taken)
         if obstacle is not None:

@@ -12,16 +12,15 @@ compiled again.
 
 from __future__ import annotations
 
-import fnmatch
 import functools
 import operator
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
 
+from neuron_top.actions.module_patterns import matcher
 from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Exclusion, Fingerprint, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.compiler_filter import compiler_filter
@@ -125,7 +124,8 @@ def _candidates(
     """(what may go, in order; what stays although the criteria fit). Written to be fast for 50,000 entries."""
     matches = compiler_filter(criteria.compiler)
     compilers = set(filter(matches, set(map(_COMPILER, everything))))
-    pinned, named, now = _any_of(context.pins), _any_of(criteria.modules), context.now
+    pinned = matcher(context.pins) if context.pins else None
+    named, now = matcher(criteria.modules) if criteria.modules else None, context.now
     ranking = EvictionRanking(everything, lambda entry: context.last_use(entry)[0])
     candidates: list[_Candidate] = []
     exclusions: list[Exclusion] = []
@@ -169,11 +169,6 @@ def _candidates(
         add(_Candidate(kind * _TIER - value, kind, entry, used, known_from, seconds, seconds_from))
     candidates.sort(key=operator.attrgetter("sort_key"))
     return candidates, exclusions
-
-
-def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
-    """One matcher for all patterns; None if there are none."""
-    return re.compile("|".join(map(fnmatch.translate, patterns))).match if patterns else None
 
 
 def _emptied(everything: list[Entry], going: list[_Candidate], staying: list[Entry]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import msgspec
@@ -11,6 +12,7 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import BY_NAME_ONLY, EvictCriteria
 from neuron_top.amounts import parse_bytes, parse_seconds
+from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import states_named
 from neuron_top.errors import UsageError
@@ -52,14 +54,19 @@ def foreseen_plans(criteria: Iterable[EvictCriteria], snapshot: Snapshot, contex
         plan = plan_with_reads(snapshot, entries, snapshot.root, each, context)
         plans.append(plan)
         if not plan.is_refused:
-            gone = {step.path for step in plan.steps}
-            entries = [entry for entry in entries if entry.path not in gone]
-            context = _after(plan, context)
+            paths = {step.path for step in plan.steps}
+            context = _after(plan, [entry for entry in entries if entry.path in paths], context)
+            entries = [entry for entry in entries if entry.path not in paths]
     return plans
 
 
-def _after(plan: Plan, context: PlanContext) -> PlanContext:
-    """The context as it would be after `plan`: a smaller cache on a disk as full as before, because the trash is not
-    purged yet."""
+def _after(plan: Plan, gone: Iterable[Entry], context: PlanContext) -> PlanContext:
+    """The context as it would be after `plan` took the entries `gone`: a smaller cache on a disk as full as before,
+    because the trash is not purged yet. Files with further names in the cache have some in the trash then."""
     before = msgspec.structs.replace(plan.after, free=plan.before.free, free_inodes=plan.before.free_inodes)
-    return msgspec.structs.replace(context, before=before, trash_bytes=context.trash_bytes + plan.frees)
+    trashed = Counter(context.trashed)
+    for entry in gone:
+        for link in entry.links:
+            trashed[link.inode] += link.here
+    trash_bytes = context.trash_bytes + plan.frees
+    return msgspec.structs.replace(context, before=before, trash_bytes=trash_bytes, trashed=trashed)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from math import inf
 from typing import NamedTuple
 
 from neuron_top.cache.model.keys import parse_key
@@ -56,17 +58,83 @@ class Had(NamedTuple):
     """When the node got the graph; None while it was compiling it."""
 
 
+class _KeyHistory:
+    """The calls for one key over all nodes, in order, and who had the graph before each; without failed calls, which
+    leave no artifact for others. Thousands of ranks may compile one graph, so what came before is added up once."""
+
+    def __init__(self, graphs: Mapping[str, Sequence[Graph]]) -> None:
+        """`graphs`: node → what its run knows of the key."""
+        self.calls: list[Call] = []
+        self._kept: list[Call] = []
+        self._before: dict[int, int] = {}
+        """By identity of a call's attempt: how many of `_kept` are before it."""
+        self._first_of: dict[str, int] = {}
+        """Node → number of its first call in `_kept`."""
+        self._ends: list[tuple[float, str, float]] = [(inf, "", inf)]
+        """For each number of `_kept`: the earliest end among so many, its node, and the earliest on any other node."""
+        self._hits = list(_first_hits(graphs))
+
+    def add(self, call: Call) -> None:
+        """Add the next call."""
+        self.calls.append(call)
+        self._before[id(call.attempt)] = len(self._kept)
+        if call.attempt.outcome in (AttemptOutcome.FAILED, AttemptOutcome.INTERRUPTED):
+            return
+        self._first_of.setdefault(call.node, len(self._kept))
+        self._kept.append(call)
+        first, node, other = self._ends[-1]
+        end = call.attempt.end if call.attempt.end is not None else inf
+        if call.node == node:
+            self._ends.append((min(first, end), node, other))
+        elif end < first:
+            self._ends.append((end, call.node, first))
+        else:
+            self._ends.append((first, node, min(other, end)))
+
+    def is_second_on_its_node(self, call: Call) -> bool:
+        """Whether an earlier call for the key was made on the same node."""
+        return self._first_of.get(call.node, inf) < self._before[id(call.attempt)]
+
+    def had_elsewhere(self, call: Call) -> Had | None:
+        """Another node that had the graph already, else one that was compiling it."""
+        count, began = self._before[id(call.attempt)], call.began
+        first, node, other = self._ends[count]
+        earliest = first if node != call.node else other
+        earlier = (one for one in islice(self._kept, count) if one.node != call.node)
+        if earliest < inf and (began is None or earliest <= began):
+            for one in earlier:
+                end = one.attempt.end
+                if end is not None and (began is None or end <= began):
+                    return Had(one.node, one.graph, end)
+        if began is not None:
+            for hit in self._hits:
+                if hit.node != call.node and hit.since is not None and hit.since < began:
+                    return hit
+        return next((Had(one.node, one.graph, None) for one in earlier), None)
+
+
+def _first_hits(graphs: Mapping[str, Sequence[Graph]]) -> Iterator[Had]:
+    """When each node first got the graph without a compile of its own."""
+    for node, met in graphs.items():
+        for graph in met:
+            hits = [w.since for w in graph.workers.values() if w.hits and not w.attempts and w.since is not None]
+            if hits:
+                yield Had(node, graph, min(hits))
+
+
 class Causes:
     """Explains the compiler calls of all nodes."""
 
     def __init__(self, facts: FleetFacts, graphs: dict[str, dict[str, list[Graph]]], calls: Sequence[Call]) -> None:
         """`graphs`: key → node → what its run knows of it. `calls`: all, in their order."""
         self._facts, self._graphs = facts, graphs
-        self._calls: dict[str, list[Call]] = {}
+        self._keys: dict[str, _KeyHistory] = {}
         self._by_program: dict[object, list[Call]] = {}
         self._by_graph: dict[str, list[str]] = {}
         for call in calls:
-            self._calls.setdefault(call.key, []).append(call)
+            if call.key not in self._keys:
+                self._keys[call.key] = _KeyHistory(graphs[call.key])
+            self._keys[call.key].add(call)
             for program in self._programs(call):
                 self._by_program.setdefault(program, []).append(call)
         for key in [*graphs, *(key for key in facts.keys if key not in graphs)]:
@@ -75,51 +143,19 @@ class Causes:
 
     def of(self, call: Call) -> CompileReason:
         """The reason of this call."""
-        here = [earlier for earlier in self._before(call, self._calls[call.key]) if earlier.node == call.node]
-        had = next(self._had_elsewhere(call), None)
-        if had is not None and not (here and had.since is None):
+        history = self._keys[call.key]
+        had, is_here = history.had_elsewhere(call), history.is_second_on_its_node(call)
+        if had is not None and not (is_here and had.since is None):
             return self._same_key(call, had)
-        if here:
+        if is_here:
             return CompileReason(Because.TWICE_HERE)
         return self._other_key(call) or self._told_by_caches(call) or CompileReason(Because.NEW)
 
     # --- the same key ---
 
-    def _before(self, call: Call, calls: Sequence[Call]) -> Iterator[Call]:
-        """Earlier calls for the same key; without failed ones, which leave no artifact for others."""
-        for earlier in calls:
-            if earlier.attempt is call.attempt:
-                return
-            if earlier.attempt.outcome not in (AttemptOutcome.FAILED, AttemptOutcome.INTERRUPTED):
-                yield earlier
-
-    def _had_elsewhere(self, call: Call) -> Iterator[Had]:
-        """Other nodes that had the graph already, then those that were compiling it."""
-        began = call.began
-        compiling = []
-        for earlier in self._before(call, self._calls[call.key]):
-            if earlier.node == call.node:
-                continue
-            ended = earlier.attempt.end
-            if ended is not None and (began is None or ended <= began):
-                yield Had(earlier.node, earlier.graph, ended)
-            else:
-                compiling.append(Had(earlier.node, earlier.graph, None))
-        if began is not None:
-            for node, graphs in self._graphs[call.key].items():
-                if node == call.node:
-                    continue
-                for graph in graphs:
-                    hits = [
-                        w.since for w in graph.workers.values() if w.hits and not w.attempts and w.since is not None
-                    ]
-                    if hits and min(hits) < began:
-                        yield Had(node, graph, min(hits))
-        yield from compiling
-
     def _same_key(self, call: Call, had: Had) -> CompileReason:
         compilers = (had.graph.compiler, call.graph.compiler)
-        if all(compilers) and compilers[0] != compilers[1]:
+        if all(compilers) and _plain(compilers[0]) != _plain(compilers[1]):
             text = f"{_plain(compilers[0])} on {had.node}, {_plain(compilers[1])} on {call.node}"
             return CompileReason(Because.OTHER_COMPILER, text, again=True)
         if (roots := self._own_roots(call, had)) is not None:
@@ -178,10 +214,13 @@ class Causes:
         for key in self._by_graph.get(name.graph, ()):
             if key == call.key or call.node in self._graphs.get(key, {}):
                 continue
-            before = next(self._before_with(call, self._calls.get(key, ())), None)
+            before = next(self._before_with(call, self._calls(key)), None)
             if before is not None:
                 return CompileReason(Because.OTHER_FLAGS, self._flags_text(call, before), again=True)
         return None
+
+    def _calls(self, key: str) -> Sequence[Call]:
+        return self._keys[key].calls if key in self._keys else ()
 
     def _before_with(self, call: Call, others: Sequence[Call]) -> Iterator[Call]:
         """Calls of other nodes for another key that began no later than this one."""
@@ -247,7 +286,8 @@ class Causes:
     def _told_by_caches(self, call: Call) -> CompileReason | None:
         rows = self._facts.keys.get(call.key, ())
         wanted = call.graph.compiler
-        others = [row for row in rows if wanted and row.compiler != wanted and _is_hit(row)]
+        others = [row for row in rows if wanted and row.compiler and _plain(row.compiler) != _plain(wanted)]
+        others = [row for row in others if _is_hit(row)]
         if others:
             row = min(others, key=lambda row: row.node)
             text = f"{_plain(row.compiler)} on {row.node}, {_plain(wanted)} on {call.node}"
@@ -267,4 +307,5 @@ def _is_hit(row: NodeKey) -> bool:
 
 
 def _plain(compiler: str | None) -> str:
+    """The version of a compiler: lines of a log name that alone, caches and our own events the folder."""
     return _VERSION.sub("", compiler) if compiler else "unknown"
