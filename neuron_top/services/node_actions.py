@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from fnmatch import fnmatchcase
 
 import msgspec
 
 from neuron_top.actions.fleet_request import FleetRequest, NodeDone, NodePlan, Skipped
 from neuron_top.actions.journal.plan_history import HistoryState
+from neuron_top.actions.module_patterns import matcher
 from neuron_top.actions.plan import Plan, decode, encode, identity_of
 from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
 from neuron_top.actions.verb import Verb
@@ -123,11 +123,8 @@ class NodeActions:
                 raise UsageError("pull: no source is named")
             return service.plan_copy(request.source, root, modules=request.modules)
         look = service.look(root, causes=row.verb is Verb.RETRY)
-        entries = [
-            entry
-            for entry in look.snapshot.entries
-            if not request.modules or any(fnmatchcase(entry.module, each) for each in request.modules)
-        ]
+        is_named = matcher(request.modules)
+        entries = [entry for entry in look.snapshot.entries if not request.modules or is_named(entry.module)]
         return service.plan_entries(row.verb, look, entries)
 
     def _pins_planned(self, request: FleetRequest) -> NodePlan:
