@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -13,11 +14,14 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 
 from neuron_top.errors import NothingToShow
+from neuron_top.events import StepReported
 from neuron_top.identity import machine_id
 from neuron_top.ingest.job_feed import job_feed
+from neuron_top.ingest.job_source import find_job
 from neuron_top.settings import Settings
+from neuron_top.store.batches import pack
 from neuron_top.store.errors import StoreUnreachable
-from neuron_top.store.fleet_records import HeartbeatSteps, Spread
+from neuron_top.store.fleet_records import Batch, HeartbeatSteps, Spread
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import keys_for
@@ -153,6 +157,36 @@ def test_a_feed_of_a_job_that_is_not_there_leaves_no_connection(postgres_url: st
             job_feed(Settings(store=postgres_url), "no such job")
         gc.collect()
     assert [one for one in told if one.category is ResourceWarning and "connection" in str(one.message)] == []
+
+
+def report_step(url: str, step: int) -> None:
+    """A step of job 4711, printed on n1 now."""
+    packed = pack([StepReported(at=time.time(), node="n1", step=step, loss=1.5)])
+    batch = Batch(sequence=step, run="4711", first=packed.first, last=packed.last, count=1, data=packed.data)
+    with FleetStore(url) as store:
+        store.ship("n1", "spool-4711-n1", [batch])
+
+
+async def test_a_running_job_that_is_chosen_in_the_list_of_jobs_is_shown_live(postgres_url: str) -> None:
+    fill(postgres_url)
+    report_step(postgres_url, 3)
+    async with shown(postgres_url) as (app, pilot):
+        await pilot.press("J")
+        await until(app, pilot, lambda text: "bert" in text)
+        await pilot.press("enter")
+        await until(app, pilot, lambda text: "step 3" in text)
+        report_step(postgres_url, 4)
+        text = await until(app, pilot, lambda text: "step 4" in text)
+        assert "replay" not in text
+        assert "TRAINING 4711 " in text.splitlines()[0]
+
+
+def test_a_job_is_found_by_the_beginning_of_its_id_if_only_one_begins_so(postgres_url: str) -> None:
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        assert find_job(store, "471") == "4711"
+        with pytest.raises(NothingToShow, match="2 jobs begin with '47': 4711, 4700"):
+            find_job(store, "47")
 
 
 async def test_a_key_opens_the_blame_of_the_job(postgres_url: str) -> None:
