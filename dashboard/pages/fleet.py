@@ -315,7 +315,7 @@ def _different(answer: FleetAnswer) -> Any:
     clear = [" ", answer.link("Clear the selection", selected=None)] if answer.selected else []
     words = html.P([f"{chosen} against {counted(found.rest, 'other')}: {which}.", *clear])
     if not rows:
-        return [words, note("No attribute differs between them.")]
+        return [words, note("No attribute sets them apart.")]
     head = ("attribute", "value", f"{kind} nodes", "the others", "by chance")
     chance = note("By chance: how often as many nodes, drawn blindly, would differ as much. It proves no cause.")
     return [words, table(head, rows, caption=f"Attributes of the {kind} nodes", right=(2, 3, 4)), chance]

@@ -18,6 +18,7 @@ from neuron_top.events import StepReported
 from neuron_top.identity import machine_id
 from neuron_top.ingest.job_feed import job_feed
 from neuron_top.ingest.job_source import find_job
+from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import StoreUnreachable
@@ -29,12 +30,17 @@ from neuron_top.tui.panels import fleet as panel
 from neuron_top.tui.panels.blame import blame_lines
 from neuron_top.tui.panels.phases import phase_lines
 from neuron_top.tui.panels.rank_steps import rank_steps_lines
+from neuron_top.tui.screens.fleet_node import node_page
 from neuron_top.tui.services import Services
 from neuron_top.tui.theme import choose
-from neuron_top.views.fleet import metric_named
+from neuron_top.tui.widgets.table import column_widths
+from neuron_top.views.fleet import METRICS, metric_named
 from neuron_top.views.fleet_cells import fleet_cells
+from neuron_top.views.fleet_differences import differences
+from neuron_top.views.fleet_node import NodeHistory, NodePage
 from tests.agent.test_agent_logs import serving_logs
 from tests.fleet.database import answer_at, fill
+from tests.fleet.samples import job as fleet_job
 from tests.fleet.samples import page, reported
 from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed, job, steps
@@ -132,7 +138,7 @@ async def test_a_node_of_two_jobs_is_one_row_with_both_and_no_job_misses_it(post
         assert [line.split()[0] for line in text.splitlines() if "4800, 4711" in line] == ["n1"]
         assert "4711 bert  4 nodes  training" in text
         assert "silent" not in text.splitlines()[2]
-        await pilot.press("down", "enter")
+        await pilot.press("down", "down", "enter")  # n3 is slow, and therefore first
         text = await until(app, pilot, lambda text: "Cores: utilization" in text)
         assert "4800, 4711" in text
 
@@ -374,6 +380,41 @@ def test_what_a_job_is_said_to_do_is_never_cut_within_a_clause(width: int) -> No
     assert [clause for clause in by_importance if clause in shown][:1] in ([], by_importance[:1])
     if width >= 75:
         assert {"1 graph left", "trn-0003 waited 1 m 00 s"} <= set(shown), "what waits goes last"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_long_name_of_a_job_gives_way_to_the_number_of_its_nodes(width: int) -> None:
+    jobs = [fleet_job("pretraining-of-a-model-with-a-very-long-name-on-many-nodes-2026-11-29", nodes=1)]
+    line = panel.jobs_panel(DARK, page([reported("n1", job=jobs[0].run)], jobs=jobs), width, 2)[1].text
+    assert "running pretraining-" in line
+    assert "1 node" in line
+
+
+@pytest.mark.parametrize("width", [70, 80, 100, 120])
+def test_names_of_nodes_that_end_differently_are_told_apart(width: int) -> None:
+    nodes = page([reported(f"ip-10-0-12-{number}", step_seconds=1.0) for number in (101, 102)]).nodes
+    shown = panel.node_columns(METRICS[0], frozenset(), nodes, width)
+    sizes = dict(zip([column.title for column in shown], column_widths(shown, width), strict=True))
+    assert sizes["Node"] >= 2 + len("ip-10-0-12-101")
+    assert sum(size + 1 for size in sizes.values() if size) < width
+    assert sizes["Trouble"]
+
+
+def test_a_node_without_cores_offers_none_to_open() -> None:
+    row = page([reported("n1", metrics={})]).nodes[0]
+    assert not node_page(FleetService(Settings(store="postgresql://nowhere/fleet")), row).has_below
+    drawn = panel.node_page_lines(DARK, NodePage(now=0.0, row=row, cores={}, history=NodeHistory()), 80)
+    assert "enter opens" not in drawn[0].text
+
+
+def test_what_differs_on_every_node_is_not_called_alike() -> None:
+    attributes = {f"n{number}": {"cache_root": f"/cache/{number}"} for number in range(5)}
+    found = differences(page([reported(node) for node in attributes], attributes=attributes), ["n3"])
+    text = "\n".join(strip.text.rstrip() for strip in panel.differences_lines(DARK, found, 80))
+    assert "1 node against 4" in text
+    assert "No attribute sets them apart." in text
+    assert "No clear difference in agent_version, cache_root, cluster." in text
+    assert "these  others" not in text, "the head of a table without rows"
 
 
 async def test_nothing_to_compare_has_a_title_and_says_how_to_compare(postgres_url: str) -> None:
