@@ -266,16 +266,27 @@ def _jobs(answer: FleetAnswer) -> Any:
     if not jobs:
         return note("No job yet. Start `neurontop agent` beside one on each of its nodes.")
     elsewhere: dict[str, str | None] = dict.fromkeys(("node", "core", "selected"))  # may be nodes of another job
+    are_named = any(job.name not in ("", job.job) for job in jobs[:20])
     rows = [
         (
-            answer.link(job.job, **elsewhere, job=job.job), job.name, job.state_text, nodes_text(job),
-            phases_text(job), steps_text(job), count_text(job.graphs_left), wait_text(job),
+            answer.link(job.job, **elsewhere, job=job.job), *([job.name] if are_named else []), job.state_text,
+            nodes_text(job), phases_text(job), steps_text(job), count_text(job.graphs_left), wait_text(job),
             slow_nodes_text(job) or UNKNOWN,
         )
         for job in jobs[:20]
     ]  # fmt: skip
-    head = ("job", "name", "state", "nodes", "phase", "step", "graphs left", "longest wait", "slow nodes")
-    return table(head, rows, caption="Jobs, the newest first", right=(3, 5, 6))
+    head = (
+        "job",
+        *(["name"] if are_named else []),
+        "state",
+        "nodes",
+        "phase",
+        "step",
+        "graphs left",
+        "longest wait",
+        "slow nodes",
+    )
+    return table(head, rows, caption="Jobs, the newest first", right=tuple(at + are_named for at in (2, 4, 5)))
 
 
 def _selected(answer: FleetAnswer) -> Any:
