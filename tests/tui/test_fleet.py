@@ -246,7 +246,7 @@ async def test_ranks_and_phases_are_pages_of_the_fleet(postgres_url: str) -> Non
         await until(app, pilot, lambda text: "+3 alike" in text)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
 async def test_the_bottom_line_of_each_page_of_the_fleet_says_how_to_leave_it(
     postgres_url: str, size: tuple[int, int]
 ) -> None:
@@ -287,6 +287,15 @@ async def test_the_form_of_a_change_names_the_keys_of_the_field_that_is_typed_in
         last = (await until(app, pilot, lambda text: "esc cancel" in text)).splitlines()[-1]
         assert "enter accept" in last
         assert "q quit" not in last
+
+
+async def test_the_form_of_a_change_is_whole_on_a_narrow_screen(postgres_url: str) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url, (60, 18)) as (app, pilot):
+        await pilot.press("down", "A")
+        text = await until(app, pilot, lambda text: "Ask nodes" in text)
+        assert "esc closes" in text
+        assert not any("…" in line for line in text.splitlines()[2:]), text
 
 
 async def test_every_key_of_the_screen_does_something(postgres_url: str) -> None:
