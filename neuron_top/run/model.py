@@ -138,7 +138,7 @@ class Run:
         None.
         """
         began = self.job.started
-        if began is None and not self._log_outlived_workers:
+        if began is None and not self.log_outlived_workers:
             began = self.job.workers_began
         if began is not None:
             return began
@@ -165,12 +165,12 @@ class Run:
 
     def workers_left(self, now: float) -> float | None:
         """When the last worker of a job that nobody records ended; None while it may start others."""
-        left = None if self._log_outlived_workers else self.job.workers_left
+        left = None if self.log_outlived_workers else self.job.workers_left
         is_long_ago = left is not None and now - left >= QUIET_SECONDS
         return left if is_long_ago and self.job.started is None and not self.job.alive else None
 
     @property
-    def _log_outlived_workers(self) -> bool:
+    def log_outlived_workers(self) -> bool:
         """Whether the log grew long after the last worker had ended: the workers were those of another job."""
         left, grew = self.job.workers_left, self.silence.followed
         return left is not None and grew is not None and grew - left >= QUIET_SECONDS
