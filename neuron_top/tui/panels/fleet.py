@@ -37,8 +37,11 @@ _ACROSS = 3
 """Cells of the terminal for a node where there is room: worst, median and best core."""
 _NODE_CELLS = 12
 """Least width of the names of nodes, with the sign before them."""
-_OTHER_CELLS = 50
-"""Width of the columns that are always there beside the names."""
+_TROUBLE_CELLS = 12
+_LONGEST_TROUBLE = 24
+"""`silent for 12 m 10 s` and more."""
+_OTHER_CELLS = 38
+"""Width of the other columns that are always there."""
 
 
 class FleetView(NamedTuple):
@@ -163,10 +166,12 @@ def node_columns(
 ) -> tuple[Column, ...]:
     """The table of nodes, `width` cells wide; the chosen metric has its own columns.
 
-    The names may take three tenths of it before columns that may be left out: nodes differ in the ends of their names.
+    What is wrong and the names, which differ in their ends, have room before columns that may be left out.
     """
+    wrong = max((cells_in(trouble_text(row)) for row in nodes), default=0)
+    trouble = max(_TROUBLE_CELLS, min(wrong, _LONGEST_TROUBLE, width - _OTHER_CELLS - _NODE_CELLS))
     longest = 2 + max((cells_in(row.node) for row in nodes), default=0)
-    names = max(_NODE_CELLS, min(longest, width - _OTHER_CELLS, width * 3 // 10))
+    names = max(_NODE_CELLS, min(longest, width - _OTHER_CELLS - trouble, width * 3 // 10))
     return (
         Column("", 1, lambda row, theme, width: [(theme.glyphs.mark if row.node in marked else " ", theme.title)]),
         Column("Node", names, _node_cell, lambda row: row.node, grow=1),
@@ -176,7 +181,7 @@ def node_columns(
         Column("Step time", 10, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
                lambda row: row.step_seconds or 0.0, True, down=True),
         *_metric_columns(metric),
-        Column("Trouble", 12, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=3),
+        Column("Trouble", trouble, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=3),
         Column("Job", 10, lambda row, theme, width: [(jobs_text(row), theme.quiet)], lambda row: row.job, grow=1,
                least=110),
     )  # fmt: skip
