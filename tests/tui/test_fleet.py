@@ -399,7 +399,7 @@ def test_a_long_name_of_a_job_gives_way_to_the_number_of_its_nodes(width: int) -
     assert "1 node" in line
 
 
-@pytest.mark.parametrize("width", [70, 80, 100, 120])
+@pytest.mark.parametrize("width", [60, 66, 70, 80, 100, 120])
 def test_names_of_nodes_that_end_differently_are_told_apart(width: int) -> None:
     names = [f"ip-10-0-12-{number}" for number in (101, 102)]
     nodes = page([reported(name, step_seconds=1.0) for name in names], silent=names[:1]).nodes

@@ -40,8 +40,11 @@ _NODE_CELLS = 12
 _TROUBLE_CELLS = 12
 _LONGEST_TROUBLE = 24
 """`silent for 12 m 10 s` and more."""
+_STEP_TIME_CELLS = 10
 _OTHER_CELLS = 38
 """Width of the other columns that are always there."""
+_CROWDED = 70
+"""On fewer columns step times give way to what is wrong."""
 
 
 class FleetView(NamedTuple):
@@ -169,17 +172,19 @@ def node_columns(
     What is wrong and the names, which differ in their ends, have room before columns that may be left out.
     """
     wrong = max((cells_in(trouble_text(row)) for row in nodes), default=0)
-    trouble = max(_TROUBLE_CELLS, min(wrong, _LONGEST_TROUBLE, width - _OTHER_CELLS - _NODE_CELLS))
+    is_crowded = width < _CROWDED and wrong > _TROUBLE_CELLS
+    others = _OTHER_CELLS - (1 + _STEP_TIME_CELLS) * is_crowded
+    trouble = max(_TROUBLE_CELLS, min(wrong, _LONGEST_TROUBLE, width - others - _NODE_CELLS))
     longest = 2 + max((cells_in(row.node) for row in nodes), default=0)
-    names = max(_NODE_CELLS, min(longest, width - _OTHER_CELLS - trouble, width * 3 // 10))
+    names = max(_NODE_CELLS, min(longest, width - others - trouble, width * 3 // 10))
     return (
         Column("", 1, lambda row, theme, width: [(theme.glyphs.mark if row.node in marked else " ", theme.title)]),
         Column("Node", names, _node_cell, lambda row: row.node, grow=1),
         Column("Phase", 11, _phase_cell, lambda row: row.phase),
         Column("Step", 7, lambda row, theme, width: [(count_text(row.step), theme.text)], lambda row: row.step or -1,
                True, down=True, least=72),
-        Column("Step time", 10, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
-               lambda row: row.step_seconds or 0.0, True, down=True),
+        Column("Step time", _STEP_TIME_CELLS, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
+               lambda row: row.step_seconds or 0.0, True, down=True, least=_CROWDED if is_crowded else 0),
         *_metric_columns(metric),
         Column("Trouble", trouble, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=3),
         Column("Job", 10, lambda row, theme, width: [(jobs_text(row), theme.quiet)], lambda row: row.job, grow=1,
