@@ -56,7 +56,8 @@ def blame_figure(found: Blame | str, colors: ChartColors) -> PageChart:
         return PageChart(empty(colors, "", 60))
     rows = drawn.rows[:ROWS_SHOWN]
     left = sum(len(row.nodes) for row in drawn.rows[ROWS_SHOWN:])
-    title = f"{time_of_day_text(drawn.start)} to {time_of_day_text(drawn.end)} UTC; amber: waiting, blue: compiling"
+    parts = [f"{time_of_day_text(drawn.start)} to {time_of_day_text(drawn.end)} UTC", "amber: waiting, blue: compiling"]
+    parts += [f"{left} more nodes spent less"] if left else []
     trace = {
         "type": "heatmap",
         "z": [[_LEVELS[cell] for cell in row.cells] for row in rows],
@@ -71,8 +72,9 @@ def blame_figure(found: Blame | str, colors: ChartColors) -> PageChart:
     }
     whole = layout(
         colors,
-        70 + 22 * len(rows),
-        title={"text": title + (f"; {left} more nodes spent less" if left else ""), "font": {"size": 12}},
+        54 + 16 * len(parts) + 22 * len(rows),
+        title={"text": "<br>".join(parts), "font": {"size": 12}},  # a phone has no room for them side by side
+        margin={"t": 14 + 16 * len(parts)},
         xaxis={"visible": False, "fixedrange": True},
         yaxis={"autorange": "reversed", "type": "category", "fixedrange": True, "automargin": True},
     )

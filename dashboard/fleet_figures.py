@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import ceil, sqrt
 from typing import Any
 
@@ -20,10 +20,16 @@ from neuron_top.views.states import JobState
 
 MOST_ACROSS = 50
 MOST_NAMED = 16
-"""Up to this many cells are wide enough for the names of their nodes."""
+"""Up to this many cells have the names of their nodes."""
+_NAMES_ACROSS = 36
+"""Characters of names side by side, with their signs: a phone has room for so many."""
+_LONGEST_NAME = 32
+"""Characters; of a longer name the middle is left out, because nodes are told apart by the ends."""
 GIB = 1024**3
 _SELECTED = "✓"
 _SIGNS = {CellMark.SILENT: "✗", CellMark.SLOW: "▲"}
+_LONGEST_BESIDE = 20
+"""Characters of a name beside its row of a chart."""
 _CORES_ACROSS = 32
 PHASE_ROWS = 30
 """Groups of nodes that are drawn; the page says how many more there are."""
@@ -43,10 +49,13 @@ def nodes_figure(cells: FleetCells, colors: ChartColors, selected: Collection[st
     count = len(cells.cells)
     if not count:
         return PageChart(empty(colors, "no node matches"))
-    across = min(MOST_ACROSS, max(8, ceil(sqrt(count * 2.5))))
-    rows = [cells.cells[first : first + across] for first in range(0, count, across)]
     named = count <= MOST_NAMED
-    words = "%{text}" if named else "%{customdata} %{text}"
+    longest = min(_LONGEST_NAME, max(len(plain(cell.node)) for cell in cells.cells))
+    across = min(MOST_ACROSS, max(8, ceil(sqrt(count * 2.5))))
+    if named:
+        across = max(1, min(across, _NAMES_ACROSS // (longest + 3)))
+    rows = [cells.cells[first : first + across] for first in range(0, count, across)]
+    words = "%{customdata}" if named else "%{customdata} %{text}"
     side = 40 if len(rows) <= 4 else 24
     trace = {
         "type": "heatmap",
@@ -119,7 +128,20 @@ def _unknown_text(cell: FleetCell, selected: Collection[str], *, named: bool) ->
 def _cell_text(cell: FleetCell, selected: Collection[str], *, named: bool, without: str = "") -> str:
     """The signs of a cell, `without` one of its own that, and its node's name."""
     signs = (_SELECTED if cell.node in selected else "") + _SIGNS.get(cell.mark, without)
-    return f"{signs} {plain(cell.node)}".lstrip() if named else signs
+    return f"{signs} {_short_name(plain(cell.node))}".lstrip() if named else signs
+
+
+def _short_name(name: str, longest: int = _LONGEST_NAME) -> str:
+    half = (longest - 1) // 2
+    return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"
+
+
+def _names_beside(names: Sequence[str]) -> Figure:
+    """Of an axis of rows: long names are shortened, but not where a hand points; else they leave a phone no chart."""
+    if all(len(name) <= _LONGEST_BESIDE for name in names):
+        return {}
+    short = [_short_name(name, _LONGEST_BESIDE) for name in names]
+    return {"tickmode": "array", "tickvals": list(names), "ticktext": short}
 
 
 def _short(value: float | None) -> int | None:
@@ -240,7 +262,7 @@ def steps_figure(view: StepMap | str, colors: ChartColors) -> PageChart:
         "hoverinfo": "skip",
     }
     axes = {
-        "yaxis": {"autorange": "reversed", "type": "category", "automargin": True},
+        "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, **_names_beside(names)},
         "xaxis": {"title": {"text": "step"}, "type": "category", "nticks": 12},
         "margin": {"l": 90},
     }
@@ -280,12 +302,13 @@ def phases_figure(view: PhaseTimeline | str, colors: ChartColors) -> PageChart:
                 "hovertemplate": f"%{{y}}: {plain(phase)} for %{{customdata}}<extra></extra>",
             }
         )
+    beside = _names_beside(names)
     axes = {
-        "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "categoryarray": names},
+        "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "categoryarray": names, **beside},
         "xaxis": {"ticksuffix": f" {unit}", "title": {"text": "since the first node began"}},
         "margin": {"l": 90},
     }
-    whole = layout(colors, 110 + 24 * len(shown), showlegend=True, barmode="overlay", **axes)
+    whole = layout(colors, 130 + 24 * len(shown), showlegend=True, barmode="overlay", **axes)
     return PageChart({"data": traces, "layout": whole})
 
 

@@ -266,16 +266,27 @@ def _jobs(answer: FleetAnswer) -> Any:
     if not jobs:
         return note("No job yet. Start `neurontop agent` beside one on each of its nodes.")
     elsewhere: dict[str, str | None] = dict.fromkeys(("node", "core", "selected"))  # may be nodes of another job
+    are_named = any(job.name not in ("", job.job) for job in jobs[:20])
     rows = [
         (
-            answer.link(job.job, **elsewhere, job=job.job), job.name, job.state_text, nodes_text(job),
-            phases_text(job), steps_text(job), count_text(job.graphs_left), wait_text(job),
+            answer.link(job.job, **elsewhere, job=job.job), *([job.name] if are_named else []), job.state_text,
+            nodes_text(job), phases_text(job), steps_text(job), count_text(job.graphs_left), wait_text(job),
             slow_nodes_text(job) or UNKNOWN,
         )
         for job in jobs[:20]
     ]  # fmt: skip
-    head = ("job", "name", "state", "nodes", "phase", "step", "graphs left", "longest wait", "slow nodes")
-    return table(head, rows, caption="Jobs, the newest first", right=(3, 5, 6))
+    head = (
+        "job",
+        *(["name"] if are_named else []),
+        "state",
+        "nodes",
+        "phase",
+        "step",
+        "graphs left",
+        "longest wait",
+        "slow nodes",
+    )
+    return table(head, rows, caption="Jobs, the newest first", right=tuple(at + are_named for at in (2, 4, 5)))
 
 
 def _selected(answer: FleetAnswer) -> Any:
@@ -315,7 +326,7 @@ def _different(answer: FleetAnswer) -> Any:
     clear = [" ", answer.link("Clear the selection", selected=None)] if answer.selected else []
     words = html.P([f"{chosen} against {counted(found.rest, 'other')}: {which}.", *clear])
     if not rows:
-        return [words, note("No attribute differs between them.")]
+        return [words, note("No attribute sets them apart.")]
     head = ("attribute", "value", f"{kind} nodes", "the others", "by chance")
     chance = note("By chance: how often as many nodes, drawn blindly, would differ as much. It proves no cause.")
     return [words, table(head, rows, caption=f"Attributes of the {kind} nodes", right=(2, 3, 4)), chance]

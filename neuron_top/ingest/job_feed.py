@@ -52,6 +52,7 @@ class FleetJobFeed(LiveFeed):
             history_seconds=settings.history_seconds,
             clock=lambda: time.time() - ahead,
         )
+        self._run.job.listed_name = job  # agents that only read logs tell no name
         self._settings, self._store, self._job = settings, store, job
         self._logs: dict[str, NodeLogs] = {}
         self._shown = ""

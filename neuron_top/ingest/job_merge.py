@@ -24,6 +24,8 @@ from neuron_top.events import (
 )
 
 _LOG = "log:"
+_DISCOVERY = "jobs"
+"""The source that looks for jobs on a node (`discover.py`): what it says is not about the job of these events."""
 Some = TypeVar("Some", bound=Event)
 
 
@@ -44,6 +46,8 @@ class JobMerge:
         """The events of a batch from one node, as events of the job."""
         placed_events: list[AnyEvent] = []
         for event in events:
+            if isinstance(event, SourceAvailable | SourceUnavailable) and event.name == _DISCOVERY:
+                continue
             if isinstance(event, ClockMeasured):
                 self._offsets[node, spool] = event.offset_seconds
             placed = _of_node(_shifted(event, self._offset(node, spool)), node)

@@ -172,11 +172,15 @@ class NodeRuns:
 
 
 def find_job(store: FleetStore, job: str) -> str:
-    """The id of the newest job of this id or name. Raises NothingToShow."""
-    found = next((row.run for row in store.jobs(named=job) if job in (row.run, row.name)), None)
-    if found is None:
+    """The id of the newest job of this id or name, or of the only one whose id begins so. Raises NothingToShow."""
+    rows = store.jobs(named=job)
+    found = [row.run for row in rows if job in (row.run, row.name)][:1]
+    found = found or [row.run for row in rows if job and row.run.startswith(job)]
+    if len(found) > 1:
+        raise NothingToShow(f"{store.place}: {len(found)} jobs begin with {job!r}: {', '.join(found[:5])}")
+    if not found:
         raise NothingToShow(f"{store.place}: no job {job!r}; `neurontop fleet jobs` lists them")
-    return found
+    return found[0]
 
 
 def samples_of(now: NodeNow, kind: CoreKind) -> CoresSampled:

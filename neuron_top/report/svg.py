@@ -24,6 +24,8 @@ _LETTER, _ROOM = 7.2, 8.0
 """Pixels that a letter of a mark's own label takes, and that are left free beside it."""
 _NARROWEST = 0.6
 """Pixels: a bar is never drawn narrower, or nobody would see it."""
+_DASH = 3.0
+"""Pixels to both sides of a point that stands alone in its curve."""
 
 Point = tuple[float, float]
 
@@ -128,9 +130,10 @@ def lines(
     for index, (name, points) in enumerate(rows):
         for finite, stretch in groupby(points, key=lambda point: math.isfinite(point[1])):
             if finite:
-                path = " ".join(
-                    f"{axis.x(x):.1f},{height - (y - bottom) / span * (height - 8):.1f}" for x, y in stretch
-                )
+                places = [(axis.x(x), height - (y - bottom) / span * (height - 8)) for x, y in stretch]
+                if len(places) == 1:  # a curve of one point is invisible
+                    places = [(places[0][0] + aside, places[0][1]) for aside in (-_DASH, _DASH)]
+                path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
                 title = f"<title>{escape(name)}</title>"
                 parts.append(f'<polyline class="line c{index % 8}" points="{path}">{title}</polyline>')
     return _picture("".join(parts), height)

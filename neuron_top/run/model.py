@@ -137,7 +137,9 @@ class Run:
         If a log was written before it was opened, arrivals tell nothing: lines with a clock date it; without any, it is
         None.
         """
-        began = self.job.started if self.job.started is not None else self.job.workers_began
+        began = self.job.started
+        if began is None and not self.log_outlived_workers:
+            began = self.job.workers_began
         if began is not None:
             return began
         if self.silence.found is None:
@@ -163,9 +165,15 @@ class Run:
 
     def workers_left(self, now: float) -> float | None:
         """When the last worker of a job that nobody records ended; None while it may start others."""
-        left = self.job.workers_left
+        left = None if self.log_outlived_workers else self.job.workers_left
         is_long_ago = left is not None and now - left >= QUIET_SECONDS
         return left if is_long_ago and self.job.started is None and not self.job.alive else None
+
+    @property
+    def log_outlived_workers(self) -> bool:
+        """Whether the log grew long after the last worker had ended: the workers were those of another job."""
+        left, grew = self.job.workers_left, self.silence.followed
+        return left is not None and grew is not None and grew - left >= QUIET_SECONDS
 
     def _nothing_can_come(self, now: float) -> bool:
         """Whether the pipe that is read has been closed, the agents of all nodes have stopped, or the workers ended."""

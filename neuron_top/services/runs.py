@@ -95,10 +95,7 @@ class RunService:
         """The recording with this id; names, which may mean another recording tomorrow, and files are not searched.
         Raises NothingToShow, StoreUnusable."""
         with self._store() as store:
-            record = store.run(run)
-        if record is None or record.id != run:
-            raise NothingToShow(f"no recording {run!r}; `neurontop runs` lists the recordings")
-        return record
+            return _of_id(store, run)
 
     def interrupted_by(self, record: RunRecord) -> str:
         """Name of the signal by which a person stopped a recorded job; "" if nobody did. Raises StoreUnusable."""
@@ -212,7 +209,8 @@ class RunService:
         return ReplayFeed(self._kept, record.id, speed=speed, history_seconds=self._settings.history_seconds)
 
     def open(self, run: str) -> Feed:
-        """A recording by its id as a feed: followed while it is made, else paused at its end.
+        """A recording by its id as a feed: followed while it is made, here or on the nodes of a fleet, else paused at
+        its end.
 
         Raises NothingToShow, StoreUnusable.
         """
@@ -220,7 +218,14 @@ class RunService:
             from neuron_top.ingest.follow import FollowedFeed
 
             return FollowedFeed(self._settings, run)
-        feed = self._replay(self.of_id(run), speed=1.0)
+        with self._store() as store:
+            record = _of_id(store, run)
+            is_of_fleet = bool(self._kept.address) and goes_on(record, store)
+        if is_of_fleet:
+            from neuron_top.ingest.job_feed import job_feed
+
+            return job_feed(self._settings, record.id)
+        feed = self._replay(record, speed=1.0)
         feed.clock.pause()
         feed.clock.seek(feed.clock.end)
         return feed
@@ -232,6 +237,13 @@ class RunService:
         if not self._kept.exists:
             raise self.nothing_recorded
         return self._kept.open()
+
+
+def _of_id(store: Store, run: str) -> RunRecord:
+    record = store.run(run)
+    if record is None or record.id != run:
+        raise NothingToShow(f"no recording {run!r}; `neurontop runs` lists the recordings")
+    return record
 
 
 def _forget(store: Store, run: str) -> int:

@@ -44,6 +44,8 @@ class JobList:
         self._cards: tuple[float, tuple[JobCard, ...]] = (float("-inf"), ())
         self._recorded: tuple[JobCard, ...] = ()
         self._looked = float("-inf")
+        self._was_read = False
+        """Whether the recordings were read once, or cannot be."""
         self._known: set[str] | None = None
         """Jobs that were there when the program began, or were offered."""
         self._opened = False
@@ -75,8 +77,8 @@ class JobList:
 
     def _offer(self, cards: tuple[JobCard, ...]) -> None:
         if self._known is None:
-            if self._recorded or self._app.begun_seconds > 2 * _LOOK_SECONDS:
-                self._known = {card.id for card in cards}
+            if self._was_read and (self._recorded or self._app.begun_seconds > 2 * _LOOK_SECONDS):
+                self._known = {card.id for card in (*cards, *self._recorded)}  # the cards may be older
             return
         self._known |= self._shown()
         fresh = [card for card in cards if card.id not in self._known]
@@ -99,3 +101,4 @@ class JobList:
             self._recorded = tuple(running_cards(self._app.services.runs.rows(20)))
         except NeuronTopError:
             self._recorded = ()
+        self._was_read = True

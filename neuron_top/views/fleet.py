@@ -422,7 +422,10 @@ def _ended_as(phases: Collection[str]) -> JobState | None:
 
 
 def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[NodeRow, ...]:
-    """Silent nodes first, then the worst by a metric, those that do not report it last; without one by name."""
+    """Silent nodes first, then the worst by a metric, those that do not report it last; without one by name.
+
+    Of nodes that are as bad, the slow ones are first.
+    """
     if metric is None:
         return tuple(sorted(nodes, key=lambda node: natural_key(node.node)))
     return tuple(sorted(_ranked(nodes, metric), key=lambda node: node.state is not NodeReporting.SILENT))
@@ -431,9 +434,9 @@ def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[
 def _ranked(nodes: Sequence[NodeRow], metric: FleetMetric) -> list[NodeRow]:
     """Nodes with the worst by a metric first; those that do not report it are last."""
 
-    def place(node: NodeRow) -> tuple[bool, float]:
+    def place(node: NodeRow) -> tuple[bool, float, bool]:
         worst = node.worst(metric.name)
-        return worst is None, 0.0 if worst is None else -worst if metric.worst_is_high else worst
+        return worst is None, 0.0 if worst is None else -worst if metric.worst_is_high else worst, not node.slow
 
     return sorted(sorted(nodes, key=lambda node: natural_key(node.node)), key=place)
 

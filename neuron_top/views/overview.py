@@ -184,7 +184,7 @@ def header(run: Run, now: float) -> Header:
         elapsed=None if is_idle else run.seconds_since_start(end),
         exit_code=job.exit_code,
         interrupted_by=job.interrupted_by,
-        world_size=job.world_size,
+        world_size=None if run.log_outlived_workers else job.world_size,
         workers=0 if run.over(now) else sum(process.role == ProcessRole.WORKER for process in job.alive),
         events=run.events,
         last_event=run.last_time,

@@ -253,6 +253,21 @@ def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong()
     assert not any(text for row in unknown["text"] for text in row)
 
 
+def test_a_long_name_beside_a_chart_is_shortened_and_whole_where_a_hand_points() -> None:
+    names = ["ip-10-0-12-101", "rack-" * 12 + "7"]
+    assert figures._names_beside(names[:1]) == {}
+    beside = figures._names_beside(names)
+    assert (beside["tickvals"], beside["ticktext"]) == (names, ["ip-10-0-12-101", "rack-rack…ck-rack-7"])
+
+
+def test_names_of_nodes_do_not_lie_over_each_other_on_a_phone_and_keep_their_ends() -> None:
+    names = [f"ip-10-0-12-{number}" for number in (101, 102, 103)] + ["rack-" * 12 + "7"]
+    cells, _unknown = rendered(page([reported(name) for name in names]))["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
+    assert [name for row in cells["customdata"] for name in row] == names
+    assert [name for row in cells["text"] for name in row] == [*names[:3], "rack-rack-rack-…ack-rack-rack-7"]
+    assert max(sum(len(name) + 3 for name in row) for row in cells["text"]) <= 36
+
+
 @pytest.mark.parametrize("metric", ["utilization", "step_seconds", "memory"])
 def test_a_push_for_a_thousand_nodes_that_all_changed_stays_below_ten_kilobytes(metric: str) -> None:
     first, second = (

@@ -12,6 +12,7 @@ from neuron_top.natural_order import natural_key
 from neuron_top.store.fleet_records import JobRecord, NodeRecord
 from neuron_top.units import UNKNOWN
 from neuron_top.views.fleet import (
+    METRICS,
     NodeReporting,
     fleet_page,
     metric_named,
@@ -206,6 +207,12 @@ def test_a_ranking_begins_with_the_worst_and_leaves_out_who_reports_nothing() ->
     assert [row.core for row in top(found, metric_named("utilization"), 1)] == ["7"]
     with pytest.raises(UsageError, match="known: utilization, memory"):
         metric_named("heat")
+
+
+def test_of_nodes_that_are_as_bad_the_slow_one_is_first() -> None:
+    times = {"n1": 1.0, "n2": 1.0, "n3": 4.0, "n4": 1.0}
+    nodes = page([reported(node, step_seconds=seconds, metrics={}) for node, seconds in times.items()]).nodes
+    assert [row.node for row in sorted_nodes(nodes, METRICS[0])] == ["n3", "n1", "n2", "n4"]
 
 
 def test_silent_nodes_stand_first_and_have_no_place_of_their_own_in_a_ranking() -> None:

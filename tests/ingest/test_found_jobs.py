@@ -12,7 +12,7 @@ from typing import Literal
 
 import pytest
 
-from neuron_top.events import JobFound, OutputGrew, ProcessExited, ProcessRole, ProcessSeen
+from neuron_top.events import JobFound, OutputGrew, ProcessExited, ProcessRole, ProcessSeen, StepReported
 from neuron_top.ingest import found_logs
 from neuron_top.ingest.assembly import machine_feed
 from neuron_top.ingest.live import LiveFeed
@@ -177,6 +177,20 @@ def test_a_job_whose_workers_have_all_ended_is_over_and_took_as_long_as_they_ran
     one = verdict(view)
     assert "its processes have ended, nothing states how" in one.reason
     assert "neurontop run" in one.next_step
+
+
+def test_a_log_that_goes_on_after_the_workers_is_that_of_another_job() -> None:
+    run = Run()
+    run.apply(OutputGrew(path="train.log", end=100, at=900.0, seen=900.0, began=900.0))
+    found(run)
+    run.apply(ProcessSeen(pid=1, role=ProcessRole.WORKER, rank=0, world_size=2, seen=1000.0))
+    for pid in (1, 2):
+        run.apply(ProcessExited(pid=pid, seen=1030.0))
+    assert run.state(1050.0) is JobState.CUT_OFF
+    run.apply(StepReported(source="log:train.log", step=7, loss=2.5, at=1060.0, seen=1060.0))
+    run.apply(OutputGrew(path="train.log", end=200, at=1060.0, seen=1060.0))
+    header = overview(run, 1062.0).header
+    assert (header.state, header.elapsed, header.world_size) == (JobState.TRAINING, 162.0, None)
 
 
 def test_workers_that_a_launcher_starts_again_go_on_with_the_job() -> None:

@@ -35,3 +35,8 @@ def test_a_nodes_log_that_cannot_be_read_is_no_reason_for_missing_telemetry() ->
     view = overview(run, AT + 1)
     assert [source.name for source in view.sources] == ["log:n1:/logs/a"]
     assert "device telemetry (`neurontop doctor` helps)" in missing_text(view)
+
+
+def test_that_a_nodes_agent_found_no_job_by_itself_is_no_reason_for_missing_telemetry() -> None:
+    run = merged(n1=SourceUnavailable(name="jobs", reason="no job found: start one", at=AT))
+    assert missing_text(overview(run, AT + 1)).startswith("Not available: device telemetry (`neurontop doctor` helps)")

@@ -18,7 +18,7 @@ from neuron_top.cli.plain import summary_text
 from neuron_top.ingest.run_loader import end_of, read_logs
 from neuron_top.report.charts import BARS_DRAWN, charts
 from neuron_top.report.columns import tables, torch_tables
-from neuron_top.report.svg import Axis, BarShape, lanes
+from neuron_top.report.svg import Axis, BarShape, lanes, lines
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span, SpanKind, merged, union_seconds, without
 from neuron_top.store.records import RunRecord
@@ -521,3 +521,11 @@ def test_each_error_counts_once_also_those_that_are_not_listed() -> None:
     for number in range(300):
         run.apply(ev.ErrorRaised(at=T0 + number, exception="ValueError", message=f"bad {number}", rank=0))
     assert report(run, T0 + 400).headline[-1] == "302 errors in the output."
+
+
+def test_a_point_that_stands_alone_in_its_curve_is_seen() -> None:
+    drawn = lines(Axis(0.0, 10.0), [("core 0", [(5.0, 1.0)])], str)
+    (path,) = re.findall(r'<polyline[^>]* points="([^"]*)"', drawn)
+    left, right = ([float(number) for number in place.split(",")] for place in path.split())
+    assert right[0] - left[0] >= 4
+    assert left[1] == right[1]

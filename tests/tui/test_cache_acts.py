@@ -172,6 +172,10 @@ async def test_a_confirmed_plan_is_carried_out_reported_reopened_and_undone(root
         assert "done: 2 steps" in page(app).lines[0].text
         await press(app, pilot, "escape", "U")
         assert "U again undoes plan" in said(app)
+        app.screen.query_one(KeyBar).withdraw(app.screen.query_one(KeyBar).noticed)  # as after some seconds
+        await press(app, pilot, "U")
+        assert "U again undoes plan" in said(app), "what is no longer asked is not answered"
+        assert len(caches.looked_at(root).entries) == 2
         await press(app, pilot, "U")
     assert caches.everything(root) == before
 

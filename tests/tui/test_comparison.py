@@ -30,6 +30,23 @@ def test_metrics_have_a_head_and_say_how_they_are_known_where_there_is_room(widt
     assert ("measured" in value) is (width == 120)
 
 
+def test_no_sentence_number_or_difference_is_cut_on_a_narrow_screen() -> None:
+    pair = Pair(name="share", label="share of wall time spent compiling", unit=Unit.SECONDS, a=4045.2, b=85.0,
+                change=-0.978, a_provenance=Provenance.MEASURED, b_provenance=Provenance.MEASURED)  # fmt: skip
+    sentence = "Peak memory per core fell from 522 MiB to 510 MiB (-2.2 %)."
+    commands = [f"torchrun --nproc_per_node={n} train.py --tensor_parallel_size 2 --steps 20" for n in "24"]
+    differs = ("command", commands[0], commands[1])
+    view = Comparison(a="one", b="other", answer=(sentence,), environment=(differs,), metrics=(pair,), memory=(),
+                      cores=(4, 4), memory_of=("", ""), curves=(), graphs=(), only_a=0, only_b=0)  # fmt: skip
+    for width in range(50, 80):
+        lines = [strip.text.rstrip() for strip in comparison_lines(Theme(DARK, UNICODE), view, width)]
+        text = " ".join(" ".join(lines).split())
+        assert sentence in text
+        assert f"A {commands[0]} B {commands[1]}" in text
+        (value,) = [line for line in lines if "share of" in line]
+        assert value.endswith("1 m 25 s     -98 %"), value
+
+
 def overlaid(title: str, losses: list[float]) -> OverlaidRun:
     values = tuple(StepValue(step, float(step), loss) for step, loss in enumerate(losses))
     return OverlaidRun(id=title, title=title, loss=values, throughput=(), throughput_unit="")

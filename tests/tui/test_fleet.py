@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -13,11 +14,15 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 
 from neuron_top.errors import NothingToShow
+from neuron_top.events import StepReported
 from neuron_top.identity import machine_id
 from neuron_top.ingest.job_feed import job_feed
+from neuron_top.ingest.job_source import find_job
+from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
+from neuron_top.store.batches import pack
 from neuron_top.store.errors import StoreUnreachable
-from neuron_top.store.fleet_records import HeartbeatSteps, Spread
+from neuron_top.store.fleet_records import Batch, HeartbeatSteps, Spread
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import keys_for
@@ -25,12 +30,17 @@ from neuron_top.tui.panels import fleet as panel
 from neuron_top.tui.panels.blame import blame_lines
 from neuron_top.tui.panels.phases import phase_lines
 from neuron_top.tui.panels.rank_steps import rank_steps_lines
+from neuron_top.tui.screens.fleet_node import node_page
 from neuron_top.tui.services import Services
 from neuron_top.tui.theme import choose
-from neuron_top.views.fleet import metric_named
+from neuron_top.tui.widgets.table import column_widths
+from neuron_top.views.fleet import METRICS, metric_named
 from neuron_top.views.fleet_cells import fleet_cells
+from neuron_top.views.fleet_differences import differences
+from neuron_top.views.fleet_node import NodeHistory, NodePage
 from tests.agent.test_agent_logs import serving_logs
 from tests.fleet.database import answer_at, fill
+from tests.fleet.samples import job as fleet_job
 from tests.fleet.samples import page, reported
 from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed, job, steps
@@ -128,7 +138,7 @@ async def test_a_node_of_two_jobs_is_one_row_with_both_and_no_job_misses_it(post
         assert [line.split()[0] for line in text.splitlines() if "4800, 4711" in line] == ["n1"]
         assert "4711 bert  4 nodes  training" in text
         assert "silent" not in text.splitlines()[2]
-        await pilot.press("down", "enter")
+        await pilot.press("down", "down", "enter")  # n3 is slow, and therefore first
         text = await until(app, pilot, lambda text: "Cores: utilization" in text)
         assert "4800, 4711" in text
 
@@ -153,6 +163,36 @@ def test_a_feed_of_a_job_that_is_not_there_leaves_no_connection(postgres_url: st
             job_feed(Settings(store=postgres_url), "no such job")
         gc.collect()
     assert [one for one in told if one.category is ResourceWarning and "connection" in str(one.message)] == []
+
+
+def report_step(url: str, step: int) -> None:
+    """A step of job 4711, printed on n1 now."""
+    packed = pack([StepReported(at=time.time(), node="n1", step=step, loss=1.5)])
+    batch = Batch(sequence=step, run="4711", first=packed.first, last=packed.last, count=1, data=packed.data)
+    with FleetStore(url) as store:
+        store.ship("n1", "spool-4711-n1", [batch])
+
+
+async def test_a_running_job_that_is_chosen_in_the_list_of_jobs_is_shown_live(postgres_url: str) -> None:
+    fill(postgres_url)
+    report_step(postgres_url, 3)
+    async with shown(postgres_url) as (app, pilot):
+        await pilot.press("J")
+        await until(app, pilot, lambda text: "bert" in text)
+        await pilot.press("enter")
+        await until(app, pilot, lambda text: "step 3" in text)
+        report_step(postgres_url, 4)
+        text = await until(app, pilot, lambda text: "step 4" in text)
+        assert "replay" not in text
+        assert "TRAINING 4711 " in text.splitlines()[0]
+
+
+def test_a_job_is_found_by_the_beginning_of_its_id_if_only_one_begins_so(postgres_url: str) -> None:
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        assert find_job(store, "471") == "4711"
+        with pytest.raises(NothingToShow, match="2 jobs begin with '47': 4711, 4700"):
+            find_job(store, "47")
 
 
 async def test_a_key_opens_the_blame_of_the_job(postgres_url: str) -> None:
@@ -206,7 +246,7 @@ async def test_ranks_and_phases_are_pages_of_the_fleet(postgres_url: str) -> Non
         await until(app, pilot, lambda text: "+3 alike" in text)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
 async def test_the_bottom_line_of_each_page_of_the_fleet_says_how_to_leave_it(
     postgres_url: str, size: tuple[int, int]
 ) -> None:
@@ -247,6 +287,15 @@ async def test_the_form_of_a_change_names_the_keys_of_the_field_that_is_typed_in
         last = (await until(app, pilot, lambda text: "esc cancel" in text)).splitlines()[-1]
         assert "enter accept" in last
         assert "q quit" not in last
+
+
+async def test_the_form_of_a_change_is_whole_on_a_narrow_screen(postgres_url: str) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url, (60, 18)) as (app, pilot):
+        await pilot.press("down", "A")
+        text = await until(app, pilot, lambda text: "Ask nodes" in text)
+        assert "esc closes" in text
+        assert not any("…" in line for line in text.splitlines()[2:]), text
 
 
 async def test_every_key_of_the_screen_does_something(postgres_url: str) -> None:
@@ -340,6 +389,42 @@ def test_what_a_job_is_said_to_do_is_never_cut_within_a_clause(width: int) -> No
     assert [clause for clause in by_importance if clause in shown][:1] in ([], by_importance[:1])
     if width >= 75:
         assert {"1 graph left", "trn-0003 waited 1 m 00 s"} <= set(shown), "what waits goes last"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_long_name_of_a_job_gives_way_to_the_number_of_its_nodes(width: int) -> None:
+    jobs = [fleet_job("pretraining-of-a-model-with-a-very-long-name-on-many-nodes-2026-11-29", nodes=1)]
+    line = panel.jobs_panel(DARK, page([reported("n1", job=jobs[0].run)], jobs=jobs), width, 2)[1].text
+    assert "running pretraining-" in line
+    assert "1 node" in line
+
+
+@pytest.mark.parametrize("width", [60, 66, 70, 80, 100, 120])
+def test_names_of_nodes_that_end_differently_are_told_apart(width: int) -> None:
+    names = [f"ip-10-0-12-{number}" for number in (101, 102)]
+    nodes = page([reported(name, step_seconds=1.0) for name in names], silent=names[:1]).nodes
+    shown = panel.node_columns(METRICS[0], frozenset(), nodes, width)
+    sizes = dict(zip([column.title for column in shown], column_widths(shown, width), strict=True))
+    assert sizes["Node"] >= 2 + len("ip-10-0-12-101") or width < 80
+    assert sizes["Trouble"] >= len("silent for 8 m 20 s")
+    assert sum(size + 1 for size in sizes.values() if size) < width
+
+
+def test_a_node_without_cores_offers_none_to_open() -> None:
+    row = page([reported("n1", metrics={})]).nodes[0]
+    assert not node_page(FleetService(Settings(store="postgresql://nowhere/fleet")), row).has_below
+    drawn = panel.node_page_lines(DARK, NodePage(now=0.0, row=row, cores={}, history=NodeHistory()), 80)
+    assert "enter opens" not in drawn[0].text
+
+
+def test_what_differs_on_every_node_is_not_called_alike() -> None:
+    attributes = {f"n{number}": {"cache_root": f"/cache/{number}"} for number in range(5)}
+    found = differences(page([reported(node) for node in attributes], attributes=attributes), ["n3"])
+    text = "\n".join(strip.text.rstrip() for strip in panel.differences_lines(DARK, found, 80))
+    assert "1 node against 4" in text
+    assert "No attribute sets them apart." in text
+    assert "No clear difference in agent_version, cache_root, cluster." in text
+    assert "these  others" not in text, "the head of a table without rows"
 
 
 async def test_nothing_to_compare_has_a_title_and_says_how_to_compare(postgres_url: str) -> None:

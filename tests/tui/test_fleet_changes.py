@@ -27,7 +27,7 @@ async def test_marked_nodes_evict_after_one_confirmation_and_bring_it_back(
             await pilot.press("7")
             await until(app, pilot, lambda text: "n3" in text)
             await pilot.press("A")
-            await until(app, pilot, lambda text: "enter asks the nodes" in text)
+            await until(app, pilot, lambda text: "enter asks for plans" in text)
             await pilot.press("enter")
             await until(app, pilot, lambda text: "name a node" in text)
             await pilot.press("escape", "down", "space", "space", "space", "A")
@@ -115,6 +115,6 @@ async def test_the_marked_entries_of_the_cache_screen_are_what_nodes_are_asked_f
     async with app.run_test(size=(120, 40)) as pilot:
         await until(app, pilot, lambda text: "2 entries" in text or text.count(" hit ") == 2)
         await pilot.press("M", "A")
-        text = await until(app, pilot, lambda text: "enter asks the nodes" in text)
+        text = await until(app, pilot, lambda text: "enter asks for plans" in text)
         assert module(1) in text
         assert module(2) in text

@@ -46,6 +46,16 @@ def test_that_nothing_was_heard_for_long_is_reported_on_a_narrow_screen_too() ->
     assert "last heard 1 m ago" in drawn(feeds.StillFeed([*feeds.job(), *feeds.steps(20)], now=feeds.START + 100), 80)
 
 
+@pytest.mark.parametrize("width", range(40, 130))
+def test_no_number_is_cut_however_narrow_the_screen_is(width: int) -> None:
+    started = ev.RunStarted(run="r", command=("a",), name="обучение 测试 of a model with a long name", at=feeds.START)
+    whole = drawn(feeds.StillFeed([started, *feeds.steps(1234)], now=feeds.START + 1300), 400).split()
+    shown = drawn(feeds.StillFeed([started, *feeds.steps(1234)], now=feeds.START + 1300), width).split()
+    numbers = [word for word in shown if any(sign.isdigit() for sign in word)]
+    assert set(numbers) <= set(whole)
+    assert not shown or "step" not in shown or shown[shown.index("step") + 1] != "…"
+
+
 def test_a_long_name_gives_way_to_why_its_job_failed() -> None:
     started = ev.RunStarted(run="20260921-101500-bert", command=("a",), name="a-name-of-a-job-" * 4, at=feeds.START)
     feed = feeds.StillFeed([started, END], now=feeds.START + 300)

@@ -85,6 +85,22 @@ def test_a_recording_that_cannot_be_read_keeps_no_job_from_being_offered(monkeyp
     assert program.notices == ["a new job runs: new; J lists the jobs"]
 
 
+@pytest.mark.parametrize("begun", [1.0, 10.0])
+def test_a_job_that_was_there_before_is_not_offered_however_late_the_recordings_are_read(
+    begun: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, reads = Program((OTHERS,)), list[Callable[[], None]]()
+    program.begun_seconds = begun
+    monkeypatch.setattr(program, "run_worker", lambda work, **options: reads.append(work))
+    jobs = JobList(program)
+    jobs.tick()
+    reads.pop()()
+    jobs.tick()  # with the cards of the first time
+    monkeypatch.setattr(job_list, "_FRESH_SECONDS", 0.0)
+    jobs.tick()
+    assert program.notices == []
+
+
 class Unreadable(feeds.StillFeed):
     """A recording with a damaged batch."""
 

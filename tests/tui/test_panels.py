@@ -245,6 +245,18 @@ def test_the_head_of_a_compiler_version_has_no_fact_that_is_cut(width: int) -> N
     assert len(text) <= width or len(cell) == 1
 
 
+@pytest.mark.parametrize("width", [58, 60, 80, 120])
+def test_builds_of_one_release_are_told_apart_on_a_narrow_screen(width: int) -> None:
+    for build in ("ac3d1f3c", "082bc29a"):
+        row = CompilerRow(
+            key="k", root="/var/tmp/neuron-compile-cache", compiler=f"inductor-2.13.0.cpu+{build}", entries=134,
+            bytes=2**24, failed=0, age=86_400.0, share=0.9,
+        )  # fmt: skip
+        cell = entry_rows.head(row, THEME, width, folded=False, roots=2)
+        assert cell is not None
+        assert f"+{build} " in "".join(part for part, _style in cell)
+
+
 @pytest.mark.parametrize("failed", [0, 6])
 @pytest.mark.parametrize("width", range(60, 180, 10))
 def test_the_heads_of_one_compiler_in_two_roots_are_told_apart_by_the_ends_of_their_roots(

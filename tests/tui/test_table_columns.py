@@ -53,6 +53,20 @@ def test_a_title_has_room_for_the_sign_of_the_order(name: str) -> None:
     assert [column.title for column in TABLES[name] if column.sort and len(column.title) >= column.width] == []
 
 
+def test_a_narrow_table_of_cores_cuts_no_number() -> None:
+    for width in range(56, 80):
+        assert 1 + sum(size + 1 for size in column_widths(TABLES["cores"], width) if size) <= width, width
+
+
+@pytest.mark.parametrize("name", ["graphs", "graphs of processes without a rank"])
+def test_a_narrow_table_of_graphs_leaves_out_counts_before_it_cuts_names(name: str) -> None:
+    columns, left = TABLES[name], 60 - 2
+    for column, size in zip(columns, column_widths(columns, 60), strict=True):
+        if column.title == "Graph":
+            assert left >= 8 + len("…+a1b2c3d4"), "graphs are told apart by some digits, and the rest is the same"
+        left -= size + 1 if size else 0
+
+
 def test_the_table_of_cores_at_common_widths() -> None:
     def titles(width: int) -> str:
         columns = TABLES["cores, each metric"]

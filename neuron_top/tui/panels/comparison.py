@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, bar, downsample, rule, spark
+from neuron_top.tui.drawing import Line, bar, cells_in, downsample, fact, paragraph, rule, spark
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, number_text, signed_percent_text
@@ -20,7 +20,11 @@ SAME = 0.01
 """A smaller change counts as none and is drawn faintly."""
 LABEL = 34
 VALUE = 14
+LEAST_VALUE = 11
+"""`10.49 seq/s`"""
 CHANGE = 9
+NARROW = 80
+"""On fewer columns the label of a metric gives way to its values, and texts stand below each other."""
 
 
 def comparison_lines(theme: Theme, view: Comparison, width: int) -> list[Strip]:
@@ -28,9 +32,9 @@ def comparison_lines(theme: Theme, view: Comparison, width: int) -> list[Strip]:
     strips = [rule(theme, width, "Two recordings")]
     for name, label in ((view.a, "A"), (view.b, "B")):
         strips.append(Line(theme, width).gap(2).put(label, theme.title, 3).put(name, theme.strong).strip())
-    strips += [Line(theme, width).gap(2).put(sentence, theme.text).strip() for sentence in view.answer]
+    strips += [strip for sentence in view.answer for strip in paragraph(theme, sentence, width, theme.text)]
     sections: tuple[tuple[str, str, Sequence[Strip]], ...] = (
-        ("What differs in the environment", "", [_environment(theme, row, width) for row in view.environment]),
+        ("What differs in the environment", "", _environment(theme, view.environment, width)),
         ("Metrics", "change is (B - A) / A", _metrics(theme, view.metrics, width)),
         (
             "Peak memory per core, mean",
@@ -54,12 +58,20 @@ def _change(theme: Theme, change: float | None) -> Style:
     return theme.quiet if change is None or abs(change) < SAME else theme.strong
 
 
-def _environment(theme: Theme, row: tuple[str, str, str], width: int) -> Strip:
-    name, in_a, in_b = row
-    line = Line(theme, width).gap(2).put(name, theme.quiet, LABEL).gap()
-    half = max(8, line.left // 2 - 2)
-    in_a, in_b = from_difference(in_a, in_b, half, theme.glyphs.more)
-    return line.put(in_a or theme.glyphs.unknown, theme.text, half).gap(2).put(in_b or theme.glyphs.unknown).strip()
+def _environment(theme: Theme, rows: Sequence[tuple[str, str, str]], width: int) -> list[Strip]:
+    strips = []
+    for name, in_a, in_b in rows:
+        line = Line(theme, width).gap(2).put(name, theme.quiet, LABEL).gap()
+        half = max(8, line.left // 2 - 2)
+        if width < NARROW and max(cells_in(in_a), cells_in(in_b)) > half:
+            strips.append(line.strip())
+            for label, value in (("A", in_a), ("B", in_b)):
+                strips += fact(theme, label, value or theme.glyphs.unknown, width, theme.text, cells=2)
+            continue
+        in_a, in_b = from_difference(in_a, in_b, half, theme.glyphs.more)
+        line.put(in_a or theme.glyphs.unknown, theme.text, half).gap(2).put(in_b or theme.glyphs.unknown)
+        strips.append(line.strip())
+    return strips
 
 
 def from_difference(one: str, other: str, room: int, more: str) -> tuple[str, str]:
@@ -72,20 +84,28 @@ def from_difference(one: str, other: str, room: int, more: str) -> tuple[str, st
     return (more + one[start:], more + other[start:]) if start > 1 else (one, other)
 
 
+def _cells(width: int) -> tuple[int, int]:
+    """Cells of a metric's label and of each of its values."""
+    values = VALUE if width >= NARROW else LEAST_VALUE
+    return max(8, min(LABEL, width - 2 - 2 * (1 + values) - 1 - CHANGE)), values
+
+
 def _metrics(theme: Theme, pairs: Sequence[Pair], width: int) -> list[Strip]:
     if not pairs:
         return []
-    head = Line(theme, width).gap(2).put("", theme.quiet, LABEL)
+    label_cells, value_cells = _cells(width)
+    head = Line(theme, width).gap(2).put("", theme.quiet, label_cells)
     for label in ("A", "B"):
-        head.gap().put(label, theme.title, VALUE, right=True)
+        head.gap().put(label, theme.title, value_cells, right=True)
     head.gap().put("change", theme.quiet, CHANGE, right=True)
     return [head.strip(), *(_pair(theme, pair, width) for pair in pairs)]
 
 
 def _pair(theme: Theme, pair: Pair, width: int) -> Strip:
-    line = Line(theme, width).gap(2).put(pair.label, theme.quiet, LABEL)
+    label_cells, value_cells = _cells(width)
+    line = Line(theme, width).gap(2).put(pair.label, theme.quiet, label_cells)
     for value, unit in ((pair.a, pair.unit), (pair.b, pair.unit_b or pair.unit)):
-        line.gap().put(value_text(value, unit), theme.text, VALUE, right=True)
+        line.gap().put(value_text(value, unit), theme.text, value_cells, right=True)
     line.gap().put(signed_percent_text(pair.change), _change(theme, pair.change), CHANGE, right=True)
     known = (
         pair.a_provenance.value

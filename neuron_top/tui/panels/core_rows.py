@@ -174,7 +174,7 @@ METRIC_COLUMNS = {metric: _metric(metric) for metric in CORE_METRICS if metric.c
 COLUMNS = (
     Column("Core", 12, _name, _by(lambda core: core.core)),
     Column("Rank", 5, _text(_rank), _by(lambda core: core.rank)),
-    Column("Use", 12, _use, None, grow=1),
+    Column("Use", 12, _use, None, grow=1, least=66),
     METRIC_COLUMNS[UTILIZATION],
     Column("Memory", 14, _memory, None, grow=2),
     *(column for metric, column in METRIC_COLUMNS.items() if metric is not UTILIZATION and not metric.is_optional),

@@ -22,6 +22,10 @@ from neuron_top.views.words import entry_state_words
 Item = EntryRow | CompilerRow
 Mark = Callable[[str], bool]
 _LEAST_PATH = 12
+_SHARE_CELLS = 12
+"""Of the bar of a version's share."""
+_NARROW = 72
+"""On fewer cells there is no such bar: it would leave the names of versions too little to tell them apart."""
 _SHORT: dict[str, str] = {State.HIT_LEFTOVER_LOCK: "leftover-lock", State.PUBLISHED_UNMARKED: "unmarked"}
 """States that are longer than their column, by a part of them that a filter finds; the last line has them whole."""
 
@@ -125,12 +129,14 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     several `roots`; None for an entry."""
     if isinstance(item, EntryRow):
         return None
-    room = max(12, width - 54)
+    is_narrow = width < _NARROW
+    room = max(12, width - (54 - _SHARE_CELLS if is_narrow else 54))
     name = item.compiler or "no compiler version"
     name = name if len(name) <= room else name.removeprefix("neuronxcc-")
-    name = name if len(name) <= room else name[: room - 1] + theme.glyphs.more
+    name = name if len(name) <= room else _without_middle(name, room, theme.glyphs.more)
     parts = [(f"{'+' if folded else '-'} {name} ", theme.title)]
-    parts += bar(theme, item.share, 12, theme.hues[Hue.BLUE])
+    if not is_narrow:
+        parts += bar(theme, item.share, _SHARE_CELLS, theme.hues[Hue.BLUE])
     parts.append(
         (f" {bytes_text(item.bytes):>8}  {item.entries:,} entr{'y' if item.entries == 1 else 'ies'}", theme.text)
     )
@@ -147,6 +153,13 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
         room = width - sum(cells_in(text) for text, _style in parts) - len(gap)
         parts.append((f"{gap}{fit_start(item.root, room, theme.glyphs.more)}", theme.quiet))
     return parts
+
+
+def _without_middle(name: str, room: int, more: str) -> str:
+    """A version with its build (`+ac3053d6`), which tells those of one release apart."""
+    _release, plus, build = name.rpartition("+")
+    end = f"{more}{plus}{build}"
+    return name[: room - len(end)] + end if plus and room - len(end) >= 4 else name[: room - 1] + more
 
 
 def matching_text(rows: Sequence[EntryRow]) -> str:

@@ -35,6 +35,16 @@ _NAMES = 21
 """Columns for the names of facts, unless one is longer."""
 _ACROSS = 3
 """Cells of the terminal for a node where there is room: worst, median and best core."""
+_NODE_CELLS = 12
+"""Least width of the names of nodes, with the sign before them."""
+_TROUBLE_CELLS = 12
+_LONGEST_TROUBLE = 24
+"""`silent for 12 m 10 s` and more."""
+_STEP_TIME_CELLS = 10
+_OTHER_CELLS = 38
+"""Width of the other columns that are always there."""
+_CROWDED = 70
+"""On fewer columns step times give way to what is wrong."""
 
 
 class FleetView(NamedTuple):
@@ -68,8 +78,10 @@ def _job_line(theme: Theme, job: JobRow, width: int) -> Strip:
         JobState.RUNNING: (glyphs.running, theme.accent),
         JobState.CUT_OFF: (glyphs.warn, theme.warn),
     }.get(job.state, (glyphs.failed, theme.bad))
-    line = Line(theme, width).put(f"{sign} {job.state_text}", style).gap().put(job.job, theme.strong)
-    if job.name != job.job:
+    line = Line(theme, width).put(f"{sign} {job.state_text}", style).gap()
+    nodes = cells_in(counted_nodes_text(job)) + 2  # names give way to the number of nodes
+    line.put(job.job, theme.strong, min(cells_in(job.job), max(_NODE_CELLS, line.left - nodes)))
+    if job.name != job.job and cells_in(job.name) + 1 + nodes <= line.left:
         line.gap().put(job.name, theme.quiet)
     clauses = [
         (0, counted_nodes_text(job), theme.text),
@@ -152,18 +164,29 @@ def cell_style(theme: Theme, cell: FleetCell, metric: FleetMetric) -> Style:
     return theme.accent
 
 
-def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, ...]:
-    """The table of nodes; the chosen metric has its own columns."""
+def node_columns(
+    metric: FleetMetric, marked: frozenset[str], nodes: Sequence[NodeRow] = (), width: int = 0
+) -> tuple[Column, ...]:
+    """The table of nodes, `width` cells wide; the chosen metric has its own columns.
+
+    What is wrong and the names, which differ in their ends, have room before columns that may be left out.
+    """
+    wrong = max((cells_in(trouble_text(row)) for row in nodes), default=0)
+    is_crowded = width < _CROWDED and wrong > _TROUBLE_CELLS
+    others = _OTHER_CELLS - (1 + _STEP_TIME_CELLS) * is_crowded
+    trouble = max(_TROUBLE_CELLS, min(wrong, _LONGEST_TROUBLE, width - others - _NODE_CELLS))
+    longest = 2 + max((cells_in(row.node) for row in nodes), default=0)
+    names = max(_NODE_CELLS, min(longest, width - others - trouble, width * 3 // 10))
     return (
         Column("", 1, lambda row, theme, width: [(theme.glyphs.mark if row.node in marked else " ", theme.title)]),
-        Column("Node", 12, _node_cell, lambda row: row.node, grow=1),
+        Column("Node", names, _node_cell, lambda row: row.node, grow=1),
         Column("Phase", 11, _phase_cell, lambda row: row.phase),
         Column("Step", 7, lambda row, theme, width: [(count_text(row.step), theme.text)], lambda row: row.step or -1,
                True, down=True, least=72),
-        Column("Step time", 10, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
-               lambda row: row.step_seconds or 0.0, True, down=True),
+        Column("Step time", _STEP_TIME_CELLS, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
+               lambda row: row.step_seconds or 0.0, True, down=True, least=_CROWDED if is_crowded else 0),
         *_metric_columns(metric),
-        Column("Trouble", 12, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=3),
+        Column("Trouble", trouble, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=3),
         Column("Job", 10, lambda row, theme, width: [(jobs_text(row), theme.quiet)], lambda row: row.job, grow=1,
                least=110),
     )  # fmt: skip
@@ -213,7 +236,8 @@ def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Stri
     if isinstance(page, str):
         return message(theme, "Node", page, width)
     row = page.row
-    strips = [rule(theme, width, f"Node {row.node}", f"{row.cluster}  enter opens its worst core".strip())]
+    hint = "enter opens its worst core" if page.cores else ""
+    strips = [rule(theme, width, f"Node {row.node}", f"{row.cluster}  {hint}".strip())]
     strips += _facts(theme, node_facts(row), width)
     for name, values in page.cores.items():
         strips += _cores(theme, name, values, width)
@@ -303,17 +327,18 @@ def differences_lines(theme: Theme, found: Differences | str, width: int) -> lis
         hint = "Mark nodes with space on the Fleet screen: D compares marked nodes with all others."
         return [*strips, *paragraph(theme, hint, width, theme.quiet)]
     shown = ", ".join(found.selected[:8]) + (f" and {len(found.selected) - 8} more" if len(found.selected) > 8 else "")
-    strips = [rule(theme, width, "What is different", f"{len(found.selected)} nodes against {found.rest}")]
+    strips = [rule(theme, width, "What is different", f"{counted(len(found.selected), 'node')} against {found.rest}")]
     strips += paragraph(theme, shown, width, theme.strong)
     named, valued = (22, 26) if width >= _WIDE_DIFFERENCES else (20, 20)
-    head = Line(theme, width).gap(2).put("attribute", theme.title, named).put("value", theme.title, valued)
-    strips.append(head.put("these", theme.title, 8, True).put("others", theme.title, 8, True).strip())
+    if found.rows:
+        head = Line(theme, width).gap(2).put("attribute", theme.title, named).put("value", theme.title, valued)
+        strips.append(head.put("these", theme.title, 8, True).put("others", theme.title, 8, True).strip())
     for row in found.rows:
         line = Line(theme, width).gap(2).put(row.attribute, theme.text, named).put(row.value, theme.strong, valued)
         line.put(percent_text(row.selected_share), theme.warn, 8, True)
         line.put(percent_text(row.rest_share), theme.text, 8, True).gap(2)
         strips.append(line.put(f"by chance {row.chance:.2g}", theme.quiet).strip())
     if not found.rows:
-        strips += paragraph(theme, "No attribute differs between them.", width)
-    words = f"Alike in {', '.join(found.alike)}." if found.alike else ""
+        strips += paragraph(theme, "No attribute sets them apart.", width)
+    words = f"No clear difference in {', '.join(found.alike)}." if found.alike else ""
     return [*strips, *(paragraph(theme, words, width, theme.quiet) if words else ())]

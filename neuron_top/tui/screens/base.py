@@ -126,6 +126,11 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         """Show a sentence at the bottom for a few seconds; "" removes the one that is shown."""
         self.query_one(KeyBar).notice(text)
 
+    @property
+    def noticed(self) -> str:
+        """The sentence that is shown at the bottom; "" without one."""
+        return self.query_one(KeyBar).noticed
+
     # Keys that every screen has
 
     def action_back(self) -> None:

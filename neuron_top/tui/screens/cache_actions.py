@@ -39,8 +39,8 @@ class CacheActions:
         self._on_executed, self._reread = executed, reread
         self.newest: PlanExecution | None = None
         """The plan that was executed last."""
-        self._undo_confirms: str | None = None
-        """The plan that a second press of the key undoes."""
+        self._undo_asked = ("", "")
+        """The plan that a second press of the key undoes, and the sentence that asks for it."""
 
     def plan(self, verb: Verb) -> None:
         """Make a plan for the selected entries in a thread and show it; nothing is done yet."""
@@ -119,7 +119,7 @@ class CacheActions:
             self._screen.notice(NOTHING_SELECTED)
 
     def undo(self) -> None:
-        """Show the newest plan that can be undone; the second press undoes it."""
+        """Show the newest plan that can be undone; a second press, while that is shown, undoes it."""
         if self.refuses():
             return
         roots = sorted({row.root for row in self._selected()}) or list(self._roots())
@@ -128,17 +128,20 @@ class CacheActions:
         if not roots:
             self._screen.notice("no compile cache was found")
             return
-        confirmed, self._undo_confirms = self._undo_confirms, None
+        plan, question = self._undo_asked
+        confirmed = plan if question and self._screen.noticed == question else ""
+        self._undo_asked = ("", "")
         self._in_thread(partial(self._undo, roots[0], confirmed))
 
-    def _undo(self, root: str, confirmed: str | None) -> None:
+    def _undo(self, root: str, confirmed: str) -> None:
         caches = self._screen.host.services.caches
         begun = caches.last_undoable(root).begun
         if confirmed == begun.plan:
             self._restore(root, begun.plan)
             return
-        self._undo_confirms = begun.plan
-        self._notice(f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}")
+        question = f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}"
+        self._undo_asked = (begun.plan, question)
+        self._notice(question)
 
     def look_for_trash(self, roots: Sequence[str], found: Callable[[Sequence[PlanHistory]], None]) -> None:
         """Read in a thread which plans can be undone, and pass them on."""

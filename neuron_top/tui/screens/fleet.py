@@ -96,7 +96,7 @@ class FleetScreen(TableScreen):
         self.query_one(HeaderLine).redraw()
         self.query_one("#jobs", RenderWidget).show(self._page)
         nodes = sorted_nodes(self._page.nodes, self._metric)
-        self.table.show_columns(panel.node_columns(self._metric, self._marked))
+        self.table.show_columns(panel.node_columns(self._metric, self._marked, nodes, self.size.width))
         self.table.show(nodes)
         names = {row.node for row in self.table.order.rows}
         kept = [node for node in self._page.nodes if node.node in names]

@@ -331,7 +331,7 @@ class FleetChangesPage(LiveScreen):
         self.dismiss()
 
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
-        strips = [rule(theme, width, "Changes on nodes, newest first", "enter opens one")]
+        strips = [rule(theme, width, "Changes on nodes, newest first", "enter opens one" if self._plans else "")]
         if not self._plans:
             return [*strips, *paragraph(theme, self._said, width, theme.quiet)]
         for number, plan in enumerate(self._plans):

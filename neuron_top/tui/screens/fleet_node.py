@@ -25,12 +25,13 @@ def node_page(fleet: FleetService, row: NodeRow) -> AsyncPage:
     """A node with a mark for each of its cores; enter opens the least busy core."""
     spread = row.metrics.get("utilization")
     worst = spread.worst_core if spread is not None else ""
+    has_cores = any(one.worst_core for one in row.metrics.values())
     return AsyncPage(
         partial(fleet.node, row.node),
         panel.node_page_lines,
         waiting=f"asking for {row.node}…",
         failed=f"Node {row.node} cannot be shown",
-        below=lambda: core_page(fleet, row.node, int(worst) if worst.isdigit() else 0),
+        below=(lambda: core_page(fleet, row.node, int(worst) if worst.isdigit() else 0)) if has_cores else None,
         logs=lambda: NodeLogsPage(fleet, row.node),
     )
 

@@ -24,9 +24,9 @@ from neuron_top.views.model import Run
 ACTION, NODES, MODULES, SOURCE, ROOT, EXCLUSIVE = "action", "nodes", "modules", "source", "root", "exclusive"
 FIELDS = (ACTION, NODES, MODULES, SOURCE, ROOT, EXCLUSIVE)
 TYPED = {
-    NODES: "Nodes: names or patterns with commas between them; * means all that report",
-    MODULES: "Modules: names or patterns; none means all that the action concerns",
-    SOURCE: "Source of a pull: s3://bucket/prefix, or a folder that the nodes see",
+    NODES: "Nodes: names or patterns with commas; * is all that report",
+    MODULES: "Modules: names or patterns; empty: all that are concerned",
+    SOURCE: "Source of a pull: s3://bucket/prefix, or a shared folder",
     ROOT: "Cache; empty: the one in force on each node",
 }
 """Input fields, with their titles."""
@@ -61,7 +61,7 @@ class FleetRequestPage(LiveScreen):
         for name in TYPED:
             yield RenderWidget(f"label-{name}", self._draw_label, lambda view: 1)
             yield Input(self._first.get(name, ""), id=name, classes="field", compact=True)
-        yield RenderWidget(EXCLUSIVE, self._draw_exclusive, lambda view: 3)
+        yield RenderWidget(EXCLUSIVE, self._draw_exclusive, lambda view: 2)
         yield Page(lambda theme, width: ())  # keeps the bottom line at the bottom
 
     def on_mount(self) -> None:
@@ -162,10 +162,9 @@ class FleetRequestPage(LiveScreen):
 
     def _draw_exclusive(self, theme: Theme, view: tuple[bool, bool], width: int, height: int) -> list[Strip]:
         stated, is_here = view
-        text = f"[{'x' if stated else ' '}] no other host or container uses these caches (← → changes it)"
-        keys = "enter asks the nodes for their plans · ↑ ↓ moves · esc closes"
+        text = f"[{'x' if stated else ' '}] no other host or container uses these caches (← →)"
+        keys = "enter asks for plans · ↑ ↓ moves · esc closes"
         return [
             Line(theme, width).gap(2).put(text, theme.title if is_here else theme.text).strip(),
-            Line(theme, width).strip(),
             Line(theme, width).gap(2).put(keys, theme.quiet).strip(),
         ]

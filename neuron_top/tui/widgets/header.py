@@ -77,14 +77,32 @@ def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") ->
     left = line.left - cells_in(name) - 4 - (_CELLS + 1) * bool(share)
     end = _end(head, one, width, left - cells_in(said), left - first)
     room = max(0, line.left - len(end) - 2)
-    job = Line(theme, room if room >= _LEAST else 0)
-    whole = room - first - 2 - (_CELLS + 1) * (share is not None)  # a name gives way to what is said of its job
-    job.put(name, theme.strong, min(cells_in(name), max(_LEAST_NAME, whole))).gap(2)
-    if share is not None:
+    room = room if room >= _LEAST else 0
+    after = 2 + (_CELLS + 1) * (share is not None)
+    shown = min(cells_in(name), max(_LEAST_NAME, room - first - after))  # it gives way to what is said of its job
+    said = _whole_words(said, room - shown - after)
+    if not said:
+        shown = min(cells_in(name), max(shown, room - (2 + _CELLS) * (share is not None)))
+    job = Line(theme, room).put(name, theme.strong, shown).gap(2)
+    if share is not None and job.left >= _CELLS:
         job.add(bar(theme, share, _CELLS, style)).gap()
-    job.put(whole_clauses(said, job.left), theme.quiet)
+    job.put(said, theme.quiet)
     line.add([(segment.text, segment.style or theme.text) for segment in job.strip()])
     return line.end(end, theme.text).strip()
+
+
+def _whole_words(text: str, room: int) -> str:
+    """As many whole clauses as there is room for, or words of the first one: half a number would be a wrong one.
+
+    "" if there is room for a single word only.
+    """
+    clauses = whole_clauses(text, room)
+    if cells_in(clauses) <= room:
+        return clauses
+    words = clauses.split(" ")
+    while words and cells_in(" ".join(words)) + 2 > room:
+        words.pop()
+    return f"{' '.join(words)} …" if len(words) > 1 else ""
 
 
 def _end(head: Header, one: Verdict, width: int, room: int, most: int) -> str:

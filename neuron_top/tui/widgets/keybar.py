@@ -49,6 +49,11 @@ class KeyBar(Lines):
         if text:
             self.set_timer(max(_NOTICE_SECONDS, len(text) / _READ_PER_SECOND), lambda: self.withdraw(text))
 
+    @property
+    def noticed(self) -> str:
+        """The sentence that is shown; "" without one."""
+        return self._notice
+
     def withdraw(self, text: str) -> None:
         """Stop showing this sentence, if it is the one that is shown."""
         if self._notice == text:
