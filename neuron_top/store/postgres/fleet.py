@@ -247,7 +247,8 @@ class FleetStore:
     def jobs(self, limit: int = 100, named: str | None = None) -> list[JobRecord]:
         """Jobs and recordings, newest first, each added up over its nodes: the newest ones, those that nodes work for
         or worked for last (however old), and those with this id, prefix of an id, or name."""
-        return self._rows(JobRecord, JOBS, (limit, named, named, named))
+        name = storable(named) if named is not None else None
+        return self._rows(JobRecord, JOBS, (limit, name, name, name))
 
     def nodes(self, job: str | None = None) -> list[NodeRecord]:
         """Nodes by name: all of them, or those with an agent of this job, as that agent describes them."""
