@@ -104,7 +104,9 @@ class Shipper:
         """Ship what there is, within this time, then end; returns whether all of it arrived."""
         self._stopping.set()
         self._thread.join(seconds)
-        return not self._thread.is_alive() and not self._spool.batches(self._mark or 0, 1)
+        with suppress(sqlite3.Error):  # of a spool that cannot be read nobody knows
+            return not self._thread.is_alive() and not self._spool.batches(self._mark or 0, 1)
+        return False
 
     def _run(self) -> None:
         while self.refused is None:
