@@ -140,7 +140,8 @@ class Agent:
         giving_up = threading.Timer(seconds, self._store.end)
         giving_up.start()
         with suppress(StoreUnusable):  # the database just went away; the agent's events say that it stopped
-            self._store.end_job(self._node.name, self.spool.id, self._node.job, now, code)
+            ended = self.shipper.database_time(now)
+            self._store.end_job(self._node.name, self.spool.id, self._node.job, ended, code)
         giving_up.cancel()
 
     def _tick(self) -> None:

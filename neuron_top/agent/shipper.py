@@ -108,6 +108,10 @@ class Shipper:
             return not self._thread.is_alive() and not self._spool.batches(self._mark or 0, 1)
         return False
 
+    def database_time(self, at: float) -> float:
+        """A time of this node by the database's clock, as far as that was asked; nodes may be hours apart."""
+        return at - (self._offset or 0.0)
+
     def _run(self) -> None:
         while self.refused is None:
             last = self._stopping.is_set()
@@ -174,7 +178,7 @@ class Shipper:
         outage."""
         self._measure_clock()
         self._describe()
-        self._store.open_job(self._here.job, name=self._title, started=time.time())
+        self._store.open_job(self._here.job, name=self._title, started=self.database_time(time.time()))
         self._store.go_on(self._here.name, self._spool.id, self._here.job)
         self._store.forget_left_jobs(self._here.name, self._here.job)
         mark = self._store.shipped(self._here.name, self._spool.id)

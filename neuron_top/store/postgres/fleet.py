@@ -154,7 +154,7 @@ class FleetStore:
         command: Sequence[str] = (),
         directory: str = "",
     ) -> None:
-        """Enter a job that many nodes ship to; the first node describes it."""
+        """Enter a job that many nodes ship to; the first node describes it. `started`: by the database's clock."""
         with self._database.connection() as connection:
             connection.execute(
                 "INSERT INTO neurontop.runs (id, name, cluster, started, touched, command, directory) "
@@ -206,7 +206,8 @@ class FleetStore:
         return batches[-1].sequence
 
     def end_job(self, node: str, spool: str, run: str, finished: float, exit_code: int | None) -> None:
-        """Note that this node's part of a job ended; its batches must have been shipped before."""
+        """Note that this node's part of a job ended; its batches must have been shipped before. `finished`: by the
+        database's clock."""
         with self._database.connection() as connection:
             connection.execute(
                 "UPDATE neurontop.parts SET finished = %s, exit_code = %s WHERE run = %s AND node = %s AND spool = %s",
