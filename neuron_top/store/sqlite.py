@@ -207,7 +207,7 @@ class SqliteStore:
     def _run_record(self, row: tuple[Any, ...]) -> RunRecord:
         names = RunRecord.__struct_fields__
         place = names.index("command")
-        return self._record(RunRecord, (*row[:place], _command(row[place]), *row[place + 1 :]))
+        return self._record(RunRecord, (*row[:place], _command(row[place]), *row[place + 1 :], ()))
 
     def _record(self, kind: type[Record], row: tuple[Any, ...]) -> Record:
         """Check a row and make it a typed value, as SQLite lets any column hold anything."""

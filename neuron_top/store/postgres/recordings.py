@@ -37,11 +37,19 @@ LEFT JOIN LATERAL (
 empty state folder begins a new spool, and nobody continues the old one. In an array, an open end (null) sorts above the
 others."""
 ENDED = "t.nodes > 0 AND t.ended = t.nodes"
+LAST_PHASES = f"""
+CASE WHEN {ENDED} AND coalesce(r.exit_code, t.exit_code) IS NULL THEN ARRAY(
+    SELECT DISTINCT newest.phase FROM (
+        SELECT DISTINCT ON (node) phase FROM neurontop.phases WHERE job = r.id ORDER BY node, since DESC
+    ) newest
+) ELSE '{{}}' END
+"""
 _RUN_COLUMNS = (
     "r.id, r.node, r.name, r.command, r.directory, r.pid, r.started, "
     f"coalesce(r.finished, CASE WHEN {ENDED} THEN t.finished END), "
     f"coalesce(r.exit_code, CASE WHEN {ENDED} THEN t.exit_code END), "
-    "greatest(r.touched, t.touched), coalesce(t.events, 0)::bigint, coalesce(t.bytes, 0)::bigint, r.folder, r.summary"
+    "greatest(r.touched, t.touched), coalesce(t.events, 0)::bigint, coalesce(t.bytes, 0)::bigint, r.folder, r.summary, "
+    f"{LAST_PHASES}"
 )
 _COMPILE_COLUMNS = "module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished, mix"
 
