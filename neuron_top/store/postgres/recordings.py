@@ -44,12 +44,16 @@ CASE WHEN {ENDED} AND coalesce(r.exit_code, t.exit_code) IS NULL THEN ARRAY(
     ) newest
 ) ELSE '{{}}' END
 """
+_BEATS = """
+LEFT JOIN (SELECT job, max(at) AS at FROM neurontop.node_now WHERE NOT ended GROUP BY job) beats ON beats.job = r.id
+"""
+"""The last sign of life of a job's nodes: while nothing happens in their logs, they ship nothing else."""
 _RUN_COLUMNS = (
     "r.id, r.node, r.name, r.command, r.directory, r.pid, r.started, "
     f"coalesce(r.finished, CASE WHEN {ENDED} THEN t.finished END), "
     f"coalesce(r.exit_code, CASE WHEN {ENDED} THEN t.exit_code END), "
-    "greatest(r.touched, t.touched), coalesce(t.events, 0)::bigint, coalesce(t.bytes, 0)::bigint, r.folder, r.summary, "
-    f"{LAST_PHASES}"
+    "greatest(r.touched, t.touched, beats.at), coalesce(t.events, 0)::bigint, coalesce(t.bytes, 0)::bigint, "
+    f"r.folder, r.summary, {LAST_PHASES}"
 )
 _COMPILE_COLUMNS = "module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished, mix"
 
@@ -156,7 +160,7 @@ class PostgresStore:
         with self._database.connection() as connection:
             rows = connection.execute(
                 f"SELECT {_RUN_COLUMNS} FROM (SELECT * FROM neurontop.runs "
-                f"ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r {TOTALS} "
+                f"ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r {TOTALS} {_BEATS} "
                 "ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC",
                 (limit,),
             ).fetchall()
