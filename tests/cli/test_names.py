@@ -38,3 +38,11 @@ def test_a_name_that_is_empty_does_not_stand_for_all(
     shown = " ".join(capsys.readouterr().err.split())
     assert f"argument {argument}: " in shown
     assert "names nothing; is a variable of the shell empty?" in shown
+
+
+@pytest.mark.parametrize("seconds", ["nan", "-1", "soon"])
+def test_a_wait_that_is_no_time_is_refused(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["fleet", "retry", "--all", "--wait", seconds, "--yes"])
+    assert ended.value.code == 2
+    assert "argument --wait: " in capsys.readouterr().err

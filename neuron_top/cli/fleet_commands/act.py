@@ -26,6 +26,7 @@ from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.fleet_commands import SUBCOMMANDS
 from neuron_top.cli.fleet_commands.common import fleet_service
 from neuron_top.cli.names import named
+from neuron_top.cli.numbers import number_in
 from neuron_top.cli.output import log_stderr, print_json, print_text, table
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import UsageError
@@ -65,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--wait",
-        type=float,
+        type=number_in(0, 86400, "must lie between 0 and 86400"),
         default=PLAN_SECONDS,
         metavar="SECONDS",
         help="longest wait for the plans of the nodes (default: 60)",
