@@ -7,6 +7,7 @@ deflated JSON lines, so appending is one insert and replay is a stream; nothing 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
@@ -150,6 +151,10 @@ class SqliteStore:
             self._connection.execute("PRAGMA incremental_vacuum").fetchall()
 
     # --- reading ---
+
+    def clock(self) -> float:
+        """This machine's clock."""
+        return time.time()
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Recordings, newest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -158,7 +159,10 @@ def test_jobs_are_added_up_over_their_nodes(postgres_url: str):
         assert [one.exit_code for one in recordings.runs()] == [-9]
 
 
-def test_a_job_whose_logs_are_silent_goes_on_and_is_not_deleted(postgres_url: str, tmp_path: Path):
+def test_a_job_whose_logs_are_silent_goes_on_and_is_not_deleted(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    before = time.time()
     with FleetStore(postgres_url) as store:
         store.open_job("j1", name="bert", started=1000.0)
         store.ship("n1", "spool", [batch(1, "j1")])
@@ -168,6 +172,8 @@ def test_a_job_whose_logs_are_silent_goes_on_and_is_not_deleted(postgres_url: st
         service = RunService(Settings(store=postgres_url, state_dir=str(tmp_path)))
         assert [row.state for row in service.rows()] == ["cut off"]
         store.beat(NodeNow(node="n1", at=0.0, job="j1", phase="compiling"))
+        assert [row.state for row in service.rows()] == ["running"]
+        monkeypatch.setattr(time, "time", lambda: before + 7200.0)  # by the clock of whoever looks it is long silent
         assert [row.state for row in service.rows()] == ["running"]
         assert [excluded.id for excluded in service.plan_deletion(["j1"]).exclusions] == ["j1"]
 

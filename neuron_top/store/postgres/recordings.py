@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -63,6 +64,7 @@ class PostgresStore:
 
     def __init__(self, address: str, *, insecure: bool = False) -> None:
         """Raises StoreUnusable where it cannot be used as it is, UsageError and RefusedForSafety (see Database)."""
+        self._ahead: float | None = None
         self._database = Database(address, insecure=insecure)
         with self._database.connection():
             pass  # so that a wrong address raises now
@@ -154,6 +156,14 @@ class PostgresStore:
                 connection.execute(statement, (run,))
 
     # --- reading ---
+
+    def clock(self) -> float:
+        """The server's clock, by how far this machine's is ahead, which is measured once."""
+        if self._ahead is None:
+            with self._database.connection() as connection:
+                row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+            self._ahead = time.time() - float(row[0]) if row is not None else 0.0
+        return time.time() - self._ahead
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Recordings and jobs, newest first."""
