@@ -105,7 +105,12 @@ class DashboardFleet:
     def page(self, job: str | None = None) -> FleetPage:
         """Jobs and nodes, of all jobs or of one. Raises NothingToShow, StoreUnusable."""
         page = self._page.get(None, lambda: self.service.page())
-        return of_job(page, job) if job else page
+        if not job:
+            return page
+        try:
+            return of_job(page, job)
+        except NothingToShow:  # an old job: the page of all jobs has the newest ones
+            return self.service.page(job)
 
     def pictures(self, job: str | None) -> tuple[StepMap, PhaseTimeline]:
         """Ranks × steps and the phases of nodes, of this job or the running one. Raises NothingToShow."""

@@ -17,7 +17,8 @@ import msgspec
 NODE_VARIABLES = ("NEURONTOP_NODE", "SLURMD_NODENAME", "NODE_NAME")
 """What names the node, the first that is set; NODE_NAME is the Kubernetes downward API's."""
 _INSTANCE_ID = re.compile(r"i-[0-9a-f]{8,32}")
-_LONGEST = 200
+LONGEST_NAME = 200
+"""Characters of the name of a node or job."""
 _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 
@@ -49,14 +50,14 @@ def identity(environ: Mapping[str, str] = os.environ, root: Path = Path("/"), in
         node=node,
         job=job_name(environ, node.value),
         machine=machine_id(root),
-        step=_usable(environ.get("SLURM_STEP_ID", "")) if _usable(environ.get("SLURM_JOB_ID", "")) else "",
+        step=usable(environ.get("SLURM_STEP_ID", "")) if usable(environ.get("SLURM_JOB_ID", "")) else "",
     )
 
 
 def node_name(environ: Mapping[str, str] = os.environ, root: Path = Path("/"), instance: str = "") -> Named:
     """What this machine is called: Slurm nodes on one host share its host name, so that comes last."""
     for variable in NODE_VARIABLES:
-        if value := _usable(environ.get(variable, "")):
+        if value := usable(environ.get(variable, "")):
             return Named(value, f"environment {variable}")
     if instance := instance or instance_id(root):
         return Named(instance, "EC2 instance id")
@@ -65,15 +66,15 @@ def node_name(environ: Mapping[str, str] = os.environ, root: Path = Path("/"), i
 
 def job_name(environ: Mapping[str, str] = os.environ, node: str = "") -> Named:
     """What the job is called that this process belongs to; one of our own outside of any."""
-    if value := _usable(environ.get("NEURONTOP_JOB", "")):
+    if value := usable(environ.get("NEURONTOP_JOB", "")):
         return Named(value, "environment NEURONTOP_JOB")
-    if value := _usable(environ.get("SLURM_JOB_ID", "")):
-        step = _usable(environ.get("SLURM_STEP_ID", ""))
+    if value := usable(environ.get("SLURM_JOB_ID", "")):
+        step = usable(environ.get("SLURM_STEP_ID", ""))
         return Named(value, f"environment SLURM_JOB_ID{f', step {step}' if step else ''}")
     # torchrun calls a run without a name `none`.
-    if (value := _usable(environ.get("TORCHELASTIC_RUN_ID", ""))) and value != "none":
+    if (value := usable(environ.get("TORCHELASTIC_RUN_ID", ""))) and value != "none":
         return Named(value, "environment TORCHELASTIC_RUN_ID")
-    if environ.get("KUBERNETES_SERVICE_HOST") and (value := _usable(environ.get("JOB_NAME", ""))):
+    if environ.get("KUBERNETES_SERVICE_HOST") and (value := usable(environ.get("JOB_NAME", ""))):
         return Named(value, "environment JOB_NAME (Kubernetes)")
     return Named(f"on-{node or node_name(environ).value}", "own: NEURONTOP_JOB or --job gives another", is_own=True)
 
@@ -109,10 +110,10 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _usable(value: str) -> str:
+def usable(value: str) -> str:
     """The name without blanks around it; "" for one that no row can be labeled with."""
     name = value.strip()
-    return name if name.isprintable() and len(name) <= _LONGEST else ""
+    return name if name.isprintable() and len(name) <= LONGEST_NAME else ""
 
 
 def _first_line(path: Path) -> str:

@@ -16,7 +16,7 @@ from neuron_top.agent.intents import Acts, IntentWorker
 from neuron_top.agent.node import Node, Readable
 from neuron_top.agent.shipper import Shipper
 from neuron_top.agent.sink import SpoolSink
-from neuron_top.agent.spool import MOST_BYTES, Spool, SpoolUnusable
+from neuron_top.agent.spool import MOST_BYTES, Spool, SpoolUnusable, usable
 from neuron_top.agent.unexpected import UnexpectedErrors
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events import AgentStopped
@@ -66,7 +66,8 @@ class Agent:
             undone.callback(os.close, self._lock)
             self.spool = Spool(path, most_bytes)
             undone.callback(self.spool.close)
-            self._sink = SpoolSink(self.spool, job, warn)
+            with usable(path):  # what an earlier process left there is read
+                self._sink = SpoolSink(self.spool, job, warn)
             self.feed = make_feed(lambda: self._sink)
             node = Node(who, job, self.feed, lambda: self._sink, settings)
             self._node = node
@@ -139,7 +140,8 @@ class Agent:
         giving_up = threading.Timer(seconds, self._store.end)
         giving_up.start()
         with suppress(StoreUnusable):  # the database just went away; the agent's events say that it stopped
-            self._store.end_job(self._node.name, self.spool.id, self._node.job, now, code)
+            ended = self.shipper.database_time(now)
+            self._store.end_job(self._node.name, self.spool.id, self._node.job, ended, code)
         giving_up.cancel()
 
     def _tick(self) -> None:

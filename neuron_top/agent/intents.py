@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,8 @@ IDLE_SECONDS = 5.0
 BUSY_SECONDS = 0.5
 BUSY_LOOKS = 120
 """After an intent, this many polls are more frequent, as its confirmation will follow."""
+KEPT_SECONDS = 7 * 86400.0
+"""A plan that came to no end (nobody confirmed it, or the agent was killed in it) is deleted after this time."""
 _FOLDER = "intents"
 _NOT_BEGUN = "the connection to the database broke as it was begun, and nothing was done"
 _NEEDED_TO_UNDO = ("identity", "root", "done", "pinned", "undoable")
@@ -200,6 +203,7 @@ class IntentWorker:
         except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
             outcome = {"text": f"{killed}; look at the journal, as its plan cannot be read: {described(problem)}"}
         self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.FAILED, outcome)
+        self._drop_plan(intent)
 
     def _undo(self, intent: Intent) -> None:
         text = f"could not be undone: {_NOT_BEGUN}; undo it again"
@@ -238,6 +242,7 @@ class IntentWorker:
             short = {name: outcome.result[name] for name in _NEEDED_TO_UNDO if name in outcome.result}
             self._store.intents.move(intent.id, outcome.before, outcome.after, {**short, "text": text})
         del self._outcomes[intent.id]
+        self._drop_plan(intent)
 
     # --- the plan on this node ---
 
@@ -248,12 +253,24 @@ class IntentWorker:
     def _keep(self, intent: Intent, prepared: bytes) -> None:
         private_files.make_folder(self._folder.parent)
         private_files.make_folder(self._folder)
+        self._drop_old_plans()
         number = private_files.open_file(self._path(intent), os.O_RDWR)
         with os.fdopen(number, "wb") as file:
             file.truncate()
             file.write(prepared)
             file.flush()
             os.fsync(number)
+
+    def _drop_plan(self, intent: Intent) -> None:
+        """Delete the plan of an intent that is over: to undo it, the report is enough."""
+        with suppress(OSError):
+            self._path(intent).unlink(missing_ok=True)
+
+    def _drop_old_plans(self) -> None:
+        with suppress(OSError):
+            for path in self._folder.glob("*.json"):
+                if time.time() - path.stat().st_mtime > KEPT_SECONDS:
+                    path.unlink(missing_ok=True)
 
     def _kept(self, intent: Intent) -> bytes | None:
         path = self._path(intent)

@@ -9,6 +9,7 @@ from pathlib import Path
 from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.scan import catalog
 from neuron_top.errors import NothingToShow
+from neuron_top.escapes import name_text
 from neuron_top.parsers.hlo_program import Program
 from neuron_top.store.fleet_records import NodeKey
 
@@ -43,7 +44,7 @@ class KeyIndex:
         """
         now, self._room = time.time(), READ_BYTES
         for root in roots:
-            for row in self._known.pop(root, ()):
+            for row in self._known.pop(name_text(root), ()):
                 self._sent.setdefault((row.root, row.key), row)
         found = {(row.root, row.key): row for root in roots for row in self._rows(root, now, compiled)}
         changed = [
@@ -59,6 +60,11 @@ class KeyIndex:
         """Note that these rows arrived."""
         self._sent.update({(row.root, row.key): row for row in rows})
 
+    def forget_sent(self) -> None:
+        """Note that nothing is known to be there of what was sent; call `known` with what is."""
+        self._sent.clear()
+        self._known.clear()
+
     def _rows(self, root: str, now: float, compiled: Collection[str]) -> Iterable[NodeKey]:
         try:
             entries = catalog.open_root(root, self._state).entries
@@ -67,12 +73,12 @@ class KeyIndex:
         for entry in entries:
             program = self._program(root, entry) if entry.module in compiled else _UNREAD
             yield NodeKey(
-                root=root,
-                key=entry.module,
+                root=name_text(root),
+                key=name_text(entry.module),
                 node=self._node,
                 state=str(entry.state),
                 bytes=entry.artifact_bytes,
-                compiler=entry.compiler,
+                compiler=name_text(entry.compiler),
                 seen=now,
                 program=program.digest,
                 held=program.held,

@@ -125,6 +125,11 @@ class Node:
         """Note that these arrived."""
         self._index.sent(rows)
 
+    def forget_sent(self) -> None:
+        """Note that the database may have lost what arrived there."""
+        self._index.forget_sent()
+        self._compiles_sent.clear()
+
     def clock_measured(self, offset: float) -> None:
         """Note how far the node's clock is ahead of the database's; sent if it moved."""
         sink = self._sink()

@@ -9,17 +9,17 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from neuron_top.agent.spool import Spool
 from neuron_top.agent.unexpected import UnexpectedErrors
 from neuron_top.errors import NeuronTopError
-from neuron_top.store.errors import NodeNameTaken
-from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, WaitRecord
+from neuron_top.store.errors import NodeNameTaken, StoreRefused
+from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, WaitRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.records import CompileRecord
 
@@ -28,6 +28,8 @@ SHIP_SECONDS = 1.0
 KEYS_SECONDS = 30.0
 LONGEST_PAUSE = 30.0
 MOST_BATCHES = 64
+
+Sent = TypeVar("Sent")
 
 
 class Here(Protocol):
@@ -65,6 +67,9 @@ class Here(Protocol):
     def keys_sent(self, rows: list[NodeKey]) -> None:
         """Note that these arrived."""
 
+    def forget_sent(self) -> None:
+        """Note that the database may have lost what arrived there."""
+
     def clock_measured(self, offset: float) -> None:
         """Note how far the node's clock is ahead of the database's."""
 
@@ -99,7 +104,13 @@ class Shipper:
         """Ship what there is, within this time, then end; returns whether all of it arrived."""
         self._stopping.set()
         self._thread.join(seconds)
-        return not self._thread.is_alive() and not self._spool.batches(self._mark or 0, 1)
+        with suppress(sqlite3.Error):  # of a spool that cannot be read nobody knows
+            return not self._thread.is_alive() and not self._spool.batches(self._mark or 0, 1)
+        return False
+
+    def database_time(self, at: float) -> float:
+        """A time of this node by the database's clock, as far as that was asked; nodes may be hours apart."""
+        return at - (self._offset or 0.0)
 
     def _run(self) -> None:
         while self.refused is None:
@@ -135,9 +146,11 @@ class Shipper:
 
     def _failed(self) -> None:
         """Connect again, after a longer pause each time: after a failover the old connection may lead to a server that
-        no longer accepts writes."""
+        no longer accepts writes, and the new server may lack what was written last."""
         self._store.close()
         self._mark, self._record, self.is_reached = None, None, False
+        self._waits, self._knows_keys = [], False
+        self._here.forget_sent()
         self._pause = min(LONGEST_PAUSE, max(1.0, 2 * self._pause))
 
     def _ship(self) -> None:
@@ -145,7 +158,8 @@ class Shipper:
             self._first_words()
         self._describe()
         while batches := self._spool.batches(self._mark or 0, MOST_BATCHES):
-            self._mark = self._store.ship(self._here.name, self._spool.id, batches)
+            self._in_parts("a batch of events", self._ship_batches, batches)
+            self._mark = batches[-1].sequence
             self._forget(self._mark)
             # Shipping what has gathered in an outage may take minutes; the node must not count as silent meanwhile.
             if not self._stopping.is_set() and self._is_due("beat", BEAT_SECONDS):
@@ -156,7 +170,7 @@ class Shipper:
             self._here.keys_known(self._store.keys_of(self._here.name))
             self._knows_keys = True
         if self._is_due("keys", KEYS_SECONDS) and (rows := self._here.keys()):
-            self._store.put_keys(rows)
+            self._in_parts("a cache entry", self._store.put_keys, rows)
             self._here.keys_sent(rows)
 
     def _first_words(self) -> None:
@@ -164,7 +178,7 @@ class Shipper:
         outage."""
         self._measure_clock()
         self._describe()
-        self._store.open_job(self._here.job, name=self._title, started=time.time())
+        self._store.open_job(self._here.job, name=self._title, started=self.database_time(time.time()))
         self._store.go_on(self._here.name, self._spool.id, self._here.job)
         self._store.forget_left_jobs(self._here.name, self._here.job)
         mark = self._store.shipped(self._here.name, self._spool.id)
@@ -190,14 +204,29 @@ class Shipper:
 
     def _beat(self) -> None:
         self._measure_clock()
-        self._store.beat(self._here.now(self._spool.notes(), self._offset))
+        now = self._here.now(self._spool.notes(), self._offset)
+        self._in_parts("what this node does now", lambda _one: self._store.beat(now), [now])
         waits = self._here.waits()
         if waits != self._waits:
-            self._store.put_waits(waits)
+            self._in_parts("a wait", self._store.put_waits, waits)
             self._waits = waits
         if compiles := self._here.compiles():
-            self._store.put_compiles(compiles)
+            self._in_parts("a measured compile", self._store.put_compiles, compiles)
             self._here.compiles_sent(compiles)
+
+    def _ship_batches(self, batches: Sequence[Batch]) -> None:
+        self._store.ship(self._here.name, self._spool.id, batches)
+
+    def _in_parts(self, what: str, store: Callable[[Sequence[Sent]], None], rows: Sequence[Sent]) -> None:
+        """Store rows; those that the database never takes are left out, as they would hold up all that follows."""
+        try:
+            store(rows)
+        except StoreRefused as problem:
+            if len(rows) == 1:
+                self._unexpected.report(f"{what} is left out", problem)
+                return
+            for row in rows:
+                self._in_parts(what, store, [row])
 
     def _is_due(self, what: str, every: float) -> bool:
         now = time.monotonic()

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top import private_files
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.escapes import name_of, name_text
 from neuron_top.events import (
@@ -30,7 +31,7 @@ from neuron_top.events import (
     StepReported,
     WorkerMemoryReported,
 )
-from neuron_top.store.batches import Packed, pack, portions, unpack
+from neuron_top.store.batches import BatchUnreadable, Packed, pack, portions, unpack
 from neuron_top.store.fleet_records import AgentCount, Batch
 
 MOST_BYTES = 512 * 1024**2
@@ -49,8 +50,23 @@ CREATE TABLE IF NOT EXISTS pending (one INTEGER PRIMARY KEY CHECK (one = 1), dat
 """
 
 
+_DAMAGED = "; move it away, then a new one is made, and the logs of this job are shipped from their beginning once more"
+
+
 class SpoolUnusable(UsageError):
     """The spool cannot be opened, or another agent uses it."""
+
+
+@contextmanager
+def usable(path: Path) -> Iterator[None]:
+    """Raise SpoolUnusable for what is wrong with the spool at `path`."""
+    try:
+        yield
+    except (OSError, sqlite3.Error, NeuronTopError) as problem:
+        damaged = getattr(problem, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+        raise SpoolUnusable(f"{path}: the spool cannot be used: {problem}{_DAMAGED if damaged else ''}") from None
+    except (BatchUnreadable, *MALFORMED) as problem:
+        raise SpoolUnusable(f"{path}: the spool cannot be used: {problem}{_DAMAGED}") from None
 
 
 class Spool:
@@ -61,7 +77,7 @@ class Spool:
         self.path, self._most_bytes = path, most_bytes
         self._lock = threading.Lock()
         """Held while the connection is used or the count of bytes changes, so that both always fit."""
-        try:
+        with usable(path):
             private_files.make_folder(path.parent)
             private_files.make_file(path)
             self._connection = sqlite3.connect(path, timeout=1.0, isolation_level=None, check_same_thread=False)
@@ -70,8 +86,6 @@ class Spool:
             except BaseException:
                 self._connection.close()
                 raise
-        except (OSError, sqlite3.Error, NeuronTopError) as problem:
-            raise SpoolUnusable(f"{path}: the spool cannot be used: {problem}") from None
 
     def _prepare(self) -> None:
         connection = self._connection
@@ -185,7 +199,11 @@ class Spool:
             data, count = connection.execute(
                 "SELECT data, count FROM batches WHERE sequence = ?", (sequence,)
             ).fetchone()
-            rest = pack([event for event in unpack(data) if not is_sample(event)])
+            try:
+                events = unpack(data)
+            except BatchUnreadable:  # it is damaged; who reads the job is told
+                continue
+            rest = pack([event for event in events if not is_sample(event)])
             if rest.count < count:
                 freed, dropped = freed + len(data) - len(rest.data), dropped + count - rest.count
             _replace(connection, sequence, rest)

@@ -22,7 +22,8 @@ from neuron_top.cli.output import HelpFormatter, Parser, fill_closed_streams, lo
 from neuron_top.errors import LimitReached, NeuronTopError, UsageError, is_thread_limit
 
 INTERRUPTED = 130
-
+_FLAGS = frozenset({"--json", "--plain", "--read-only", "--yes", "--dry-run"})
+"""Options without a value that people write before a command."""
 
 COMMANDS = (
     Command("watch", "watch", "live view of this machine, or of the given logs and caches (default)"),
@@ -132,6 +133,7 @@ def _dispatch(arguments: list[str]) -> int:
         print_version()
         return 0
     if not arguments or (arguments[0].startswith("-") and arguments[0] != "-"):
+        _check_order(arguments)
         arguments = ["watch", *arguments]
     command = next((row for row in COMMANDS if row.name == arguments[0]), None)
     if command is None:
@@ -147,6 +149,17 @@ def _dispatch(arguments: list[str]) -> int:
     module.configure(parser)
     result = module.execute(parser.parse_args(arguments[1:]))
     return int(result)
+
+
+def _check_order(arguments: Sequence[str]) -> None:
+    """End with a usage error where options stand before the command: its name would be taken for a log to wait for."""
+    first = next((place for place, word in enumerate(arguments) if not word.startswith("-")), None)
+    if first is None or not set(arguments[:first]) <= _FLAGS:
+        return
+    name = arguments[first]
+    if any(row.name == name for row in COMMANDS) and not os.path.lexists(name):
+        options = " ".join(arguments[:first])
+        overview_parser().error(f"options follow the command: neurontop {name} … {options}")
 
 
 def overview_parser() -> argparse.ArgumentParser:

@@ -7,6 +7,7 @@ import codecs
 import contextlib
 import io
 import json
+import math
 import os
 import re
 import sys
@@ -92,9 +93,22 @@ def json_text(value: object, indent: int = -1) -> str:
     try:
         document = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(value), indent=indent if indent >= 0 else None)
+        return json.dumps(_finite(msgspec.to_builtins(value)), indent=indent if indent >= 0 else None, allow_nan=False)
     text = (document if indent < 0 else msgspec.json.format(document, indent=indent)).decode()
     return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _finite(value: object) -> object:
+    """The value with null for numbers that JSON cannot write, as msgspec does it."""
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {name: _finite(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_finite(each) for each in value]
+        case _:
+            return value
 
 
 def print_text(text: str) -> None:

@@ -28,6 +28,7 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
+from neuron_top.cli.names import named
 from neuron_top.cli.numbers import port
 from neuron_top.cli.output import log_stderr
 from neuron_top.cli.setting_options import add_prometheus, add_store, settings_of
@@ -56,7 +57,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--read-token-file", type=Path, metavar="FILE", help="file with the token for reading")
     parser.add_argument("--act-token-file", type=Path, metavar="FILE", help="file with the token for changing caches")
     parser.add_argument("--read-only", action="store_true", help="refuse all changes")
-    parser.add_argument("--job", metavar="NAME", help="a job over all its nodes, out of the fleet's database")
+    parser.add_argument(
+        "--job", type=named, metavar="NAME", help="a job over all its nodes, out of the fleet's database"
+    )
     add_store(parser)
     add_prometheus(parser)
 

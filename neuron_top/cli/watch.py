@@ -30,6 +30,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neuron_top.cli.names import named
 from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.cli.setting_options import add_store, settings_of
@@ -52,7 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, compile caches, .jsonl files"
     )
     parser.add_argument("--read-only", action="store_true", help="refuse all changes to caches")
-    parser.add_argument("--job", metavar="NAME", help="a job over all its nodes, out of the fleet's database")
+    parser.add_argument(
+        "--job", type=named, metavar="NAME", help="a job over all its nodes, out of the fleet's database"
+    )
     add_store(parser)
     face = parser.add_mutually_exclusive_group()
     face.add_argument("--plain", action="store_true", help="print progress lines instead of opening the screen")

@@ -176,4 +176,4 @@ def goes_on(record: RunRecord, store: Store) -> bool:
     """Whether it is being recorded: by a process of this machine, or one of another that sent an event recently."""
     if isinstance(store, SqliteStore):
         return is_recording(store.path.parent / RUNS_NAME / record.id)
-    return record.open and time.time() - record.touched < SILENT_SECONDS
+    return record.open and store.clock() - record.touched < SILENT_SECONDS

@@ -14,7 +14,7 @@ from neuron_top.agent.node import Readable
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.escapes import name_of
-from neuron_top.identity import Identity, Named, identity
+from neuron_top.identity import LONGEST_NAME, Identity, Named, identity, usable
 from neuron_top.ingest import assembly
 from neuron_top.ingest.agent_logs import MOST_LINES, LogDirection, LogRequest, agent_token
 from neuron_top.ingest.feed import Feed
@@ -38,7 +38,9 @@ _QUICK_LOOK = 3.0
 
 def who_am_i(job: str = "") -> Identity:
     """The identity of this node and its job; `job` comes from the command line. If only EC2's instance id can name the
-    node, EC2 is asked, for at most a third of a second."""
+    node, EC2 is asked, for at most a third of a second. Raises UsageError for a name that labels no row."""
+    if job and not usable(job):
+        raise UsageError(f"--job: expected a name of at most {LONGEST_NAME} printable characters")
     who = identity()
     if who.node.is_last_resort and instance_metadata.on_ec2():
         who = identity(instance=instance_metadata.ask().get("instance_id", ""))

@@ -249,11 +249,12 @@ class CacheService(CachePlanner):
     def modules_needed(self, text: str) -> tuple[str, ...]:
         """The modules that a file names in any form (a list, a job's log), or that a recorded run used.
 
-        Raises NothingToShow for neither, UsageError for a file that names none or cannot be read.
+        Never empty. Raises NothingToShow for neither, and for a run that used none; UsageError for a file that names
+        none or cannot be read.
         """
         path = Path(text)
         if not path.is_file():
-            return self.modules_of_run(self._recording(text))
+            return self.modules_of_run(text)
         try:
             found = dict.fromkeys(_MODULE_NAME.findall(path.read_text(encoding="utf-8", errors="replace")))
         except OSError as problem:
@@ -274,10 +275,16 @@ class CacheService(CachePlanner):
             return find_labeled(store, text, self._settings.state_path).id
 
     def modules_of_run(self, run: str) -> tuple[str, ...]:
-        """All modules that a recorded run used, compiled or extracted. Raises NothingToShow."""
+        """All modules that a recorded run (see `_recording`) used, compiled or extracted; never empty.
+
+        Raises NothingToShow for no such run, and for one that used none: no module named would stand for all.
+        """
         from neuron_top.actions import recorded_uses
 
-        return recorded_uses.modules_of(self._settings.state_path, run)
+        found = recorded_uses.modules_of(self._settings.state_path, self._recording(run))
+        if not found:
+            raise NothingToShow(f"recording {run} used no graph")
+        return found
 
     def pin(self, modules: Collection[str]) -> str:
         """Pin these modules, or unpin them if all are pinned by name; returns a sentence about what was done."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from neuron_top.escapes import json_bytes
 from neuron_top.settings import Settings
 
 if TYPE_CHECKING:  # few people need these, and everybody waits for the first frame
@@ -113,7 +114,7 @@ class _Notifier:
         about = {"run": run.job.run, "name": run.job.name, "node": run.job.node}
         limits = Limits(memory_headroom=self._settings.memory_headroom)
         return job_key(run), [
-            (alert, msgspec.json.encode({**msgspec.to_builtins(alert), **about})) for alert in alerts(run, now, limits)
+            (alert, json_bytes({**msgspec.to_builtins(alert), **about})) for alert in alerts(run, now, limits)
         ]
 
     def _send(self, severity: str, document: bytes, now: float) -> None:

@@ -30,10 +30,10 @@ def report_once(job: str, store: str) -> None:
     environ = os.environ | {"NEURONTOP_STORE": store, "NEURONTOP_JOB": job}
     try:
         done = subprocess.run(
-            command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
+            command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         raise NothingToShow(f"the nodes of job {job} did not report their caches within {SECONDS:.0f} s") from None
     if done.returncode:
-        said = "; ".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
+        said = "; ".join(done.stderr.decode(errors="replace").strip().splitlines()[-_LAST_LINES:])
         raise NothingToShow(f"{' '.join(command[:4])} neurontop agent --once ended with {done.returncode}: {said}")

@@ -46,6 +46,9 @@ class Store(Protocol):
 
     # --- reading ---
 
+    def clock(self) -> float:
+        """The time now, by the clock that says when a run was touched last."""
+
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Recordings, newest first."""
 

@@ -27,6 +27,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     folder: str
     summary: str
     """The closing summary as JSON; "" when none was written."""
+    last_phases: tuple[str, ...] = ()
+    """The last phases of its nodes, each once, if agents shipped it, all parts ended and nobody saw an exit status."""
 
     @property
     def open(self) -> bool:

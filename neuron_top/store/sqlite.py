@@ -7,6 +7,7 @@ deflated JSON lines, so appending is one insert and replay is a stream; nothing 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
@@ -151,6 +152,10 @@ class SqliteStore:
 
     # --- reading ---
 
+    def clock(self) -> float:
+        """This machine's clock."""
+        return time.time()
+
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Recordings, newest first."""
         with self._checked():
@@ -207,7 +212,7 @@ class SqliteStore:
     def _run_record(self, row: tuple[Any, ...]) -> RunRecord:
         names = RunRecord.__struct_fields__
         place = names.index("command")
-        return self._record(RunRecord, (*row[:place], _command(row[place]), *row[place + 1 :]))
+        return self._record(RunRecord, (*row[:place], _command(row[place]), *row[place + 1 :], ()))
 
     def _record(self, kind: type[Record], row: tuple[Any, ...]) -> Record:
         """Check a row and make it a typed value, as SQLite lets any column hold anything."""

@@ -20,7 +20,7 @@ from neuron_top.run.state import ENDED, JobState
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.metric import Unit, value_text
 from neuron_top.views.spread import median_of, outlier_distance
-from neuron_top.views.states import job_text
+from neuron_top.views.states import ended_state, job_text
 
 
 class NodeReporting(StrEnum):
@@ -401,24 +401,13 @@ def _job_row(job: JobRecord, state: JobState, nodes: Sequence[NodeRow]) -> JobRo
 
 def _job_state(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobState:
     if job.finished is not None:
-        if job.exit_code is None:
-            return _ended_as(job.last_phases) or JobState.FINISHED
-        return JobState.KILLED if job.exit_code < 0 else JobState.FAILED if job.exit_code else JobState.FINISHED
+        return ended_state(job.exit_code, job.last_phases)
     phases = {node.phase for node in nodes}
-    if phases and phases <= ENDED and (ended := _ended_as(phases)) is not None:
-        return ended  # as its logs told; its agents go on
+    if phases and phases <= ENDED:
+        return ended_state(None, phases)  # as its logs told; its agents go on
     if now - job.touched > SILENT_SECONDS and not any(node.state is NodeReporting.REPORTING for node in nodes):
         return JobState.CUT_OFF
     return JobState.RUNNING
-
-
-def _ended_as(phases: Collection[str]) -> JobState | None:
-    """How a job ended whose exit status nobody saw, by the last phases of its nodes; None where none of them says.
-
-    A failure, or a good end, in the log of one node counts for all of them.
-    """
-    ends = (JobState.FAILED, JobState.KILLED, JobState.INTERRUPTED, JobState.FINISHED, JobState.CUT_OFF)
-    return next((state for state in ends if state in phases), None)
 
 
 def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[NodeRow, ...]:

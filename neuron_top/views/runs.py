@@ -12,7 +12,7 @@ from neuron_top.run.state import JobState
 from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import NO_LABELS, RunLabels
 from neuron_top.views.diagnosis import cause_text
-from neuron_top.views.states import job_text, run_name
+from neuron_top.views.states import ended_state, job_text, run_name
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ def _state(record: RunRecord, closing: _Closing | None, recorder_alive: bool) ->
             # Versions before 0.2 had another word for this end.
             ended_well = state is JobState.FINISHED
             return state, job_text(state) if ended_well else closing.state_text or closing.state
-    state = JobState.FINISHED if record.exit_code == 0 else JobState.FAILED
+    state = ended_state(record.exit_code, record.last_phases)
     return state, job_text(state, exit_code=record.exit_code)
 
 

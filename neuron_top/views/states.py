@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 
-__all__ = ["JobState", "end_text", "job_text", "run_name", "run_text"]
+__all__ = ["JobState", "end_text", "ended_state", "job_text", "run_name", "run_text"]
 
 _WORDS = {
     JobState.IDLE: "waiting for a job",
@@ -15,6 +15,7 @@ _WORDS = {
     JobState.LOCK_WAIT: "waiting for a lock",
     JobState.FINISHED: "completed",
 }
+_ENDS = (JobState.FAILED, JobState.KILLED, JobState.INTERRUPTED, JobState.FINISHED, JobState.CUT_OFF)
 
 
 def job_text(state: JobState, *, exit_code: int | None = None, signal: str = "") -> str:
@@ -23,6 +24,16 @@ def job_text(state: JobState, *, exit_code: int | None = None, signal: str = "")
         return f"{state} ({signal})" if signal else str(state)
     ended = end_text(state, exit_code)
     return f"{state} ({ended})" if ended else _WORDS.get(state, str(state))
+
+
+def ended_state(exit_code: int | None, last_phases: Collection[str] = ()) -> JobState:
+    """How a job ended: by its exit status or, where nobody saw one, by the last phases of its nodes.
+
+    A failure, or a good end, in the log of one node counts for all of them.
+    """
+    if exit_code is None:
+        return next((state for state in _ENDS if state in last_phases), JobState.FINISHED)
+    return JobState.KILLED if exit_code < 0 else JobState.FAILED if exit_code else JobState.FINISHED
 
 
 def run_name(name: str, command: Sequence[str], run: str = "") -> str:

@@ -169,3 +169,9 @@ def test_json_is_the_same_value_and_steers_nothing() -> None:
     for text in (json_text(value), json_text(value, indent=2)):
         assert unprintable(text) == []
         assert json.loads(text) == value
+
+
+def test_a_number_that_json_lacks_is_null_beside_any_name() -> None:
+    for name in ("log", NO_TEXT):
+        value = {name: [float("nan"), {"most": float("inf")}, (1.5,)]}
+        assert json.loads(json_text(value), parse_constant=pytest.fail) == {name: [None, {"most": None}, [1.5]]}

@@ -263,7 +263,7 @@ def test_without_a_database_it_says_what_to_do(tmp_path: Path, arguments: tuple[
 def test_how_a_job_ended_is_reported_by_its_logs_where_agents_saw_no_command(
     tmp_path: Path, postgres_url: str, capsys: pytest.CaptureFixture[str], last_lines: str, state: str
 ) -> None:
-    """The fleet's table, and the summary of the job over its nodes, which has the job's name."""
+    """The fleet's table, the summary of the job over its nodes, which has the job's name, and the list of runs."""
     for node, more in (("n1", last_lines), ("n2", "")):
         log = tmp_path / node / "stdout.log"
         write_job(log)
@@ -275,3 +275,6 @@ def test_how_a_job_ended_is_reported_by_its_logs_where_agents_saw_no_command(
     main(["fleet", "summary", "bert", "--json", "--store", postgres_url])
     summary = json.loads(capsys.readouterr().out)
     assert (summary["name"], summary["state"]) == ("bert", state)
+    main(["runs", "--json", "--store", postgres_url])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["id"], run["state"]) == ("bert", state)

@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 
 import pytest
 
+from neuron_top.agent import agent as agents
 from neuron_top.agent import node, shipper
 from neuron_top.agent.agent import Agent, AgentRuns, spool_path
 from neuron_top.cli.main import main
@@ -167,6 +168,33 @@ def test_a_job_goes_on_with_the_next_agent_of_a_node_whose_agent_was_stopped(tmp
             assert store.jobs()[0].finished is None
             assert agent.close(SECONDS)
             assert store.jobs()[0].finished is not None
+
+
+@pytest.mark.parametrize("ahead", [7200.0, -7200.0])
+def test_a_job_begins_and_ends_by_the_clock_of_the_database(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch, ahead: float
+) -> None:
+    class Clock:
+        monotonic = staticmethod(time.monotonic)
+
+        @staticmethod
+        def time() -> float:
+            return time.time() + ahead
+
+    for module in (shipper, agents):
+        monkeypatch.setattr(module, "time", Clock)
+    who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    who.is_stale = False
+    with FleetStore(postgres_url) as store:
+        before = store.clock()
+        agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+        agent.start()
+        until(lambda: agent.shipper.is_reached)
+        assert agent.close(SECONDS)
+        (job,) = store.jobs()
+        assert job.started is not None
+        assert job.finished is not None
+        assert before - 1 < job.started < job.finished < store.clock() + 1
 
 
 def test_an_agent_gives_signs_of_life_while_it_ships_what_waited_for_an_outage_to_end(

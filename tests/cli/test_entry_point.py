@@ -158,3 +158,25 @@ def test_the_state_folder_is_shown_and_absolute(tmp_path: Path, monkeypatch: pyt
         "/xdg": "/xdg/neuron-top",
         "here": str(tmp_path / "here"),
     }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--json", "status"), "neurontop status … --json"),
+        (("--json", "fleet", "jobs"), "neurontop fleet … --json"),
+        (("--yes", "--json", "cache", "evict"), "neurontop cache … --yes --json"),
+    ],
+)
+def test_options_before_a_command_are_no_view_of_a_log_of_that_name(
+    words: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        entry_point.main(words)
+    assert ended.value.code == 2
+    assert f"options follow the command: {said}" in " ".join(capsys.readouterr().err.split())

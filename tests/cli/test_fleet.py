@@ -60,6 +60,7 @@ def test_the_top_of_a_metric_and_what_is_different(fleet: str, capsys: pytest.Ca
     [
         (("watch",), 2, "needs a terminal"),
         (("nodes", "--job", "nobody"), 3, "no job 'nobody'"),
+        (("nodes", "--job", "no\udcffbody"), 3, "no job 'no\\udcffbody'"),
         (("nodes", "--job", "47"), 3, "2 jobs begin with '47': 4711, 4700"),
         (("different", "n9"), 3, "no node n9"),
         (("top", "heat"), 2, "no metric 'heat'"),

@@ -58,6 +58,7 @@ HELP_MODULES = {
     "cli.command",
     "cli.help_layout",
     "cli.main",
+    "cli.names",
     "cli.on_screen",
     "cli.output",
     "cli.setting_options",

@@ -61,6 +61,16 @@ def test_the_api_has_what_the_commands_print(served: Served) -> None:
         assert served.ask(f"/api/fleet/{wrong}").status == status
 
 
+def test_a_job_is_found_however_many_came_after_it(served: Served, postgres_url: str) -> None:
+    with FleetStore(postgres_url) as store:
+        store.open_job("old", name="of last year", started=1.0)
+        for number in range(120):
+            store.open_job(f"new-{number}", started=2000.0 + number)
+    assert "old" not in {job["job"] for job in served.ask("/api/fleet/jobs").json}
+    assert served.ask("/api/fleet/nodes?job=old").json == []
+    assert served.ask("/api/fleet/nodes?job=older").status == 404
+
+
 def test_prometheus_is_reported_every_agent_with_the_labels_of_the_rules(served: Served) -> None:
     groups = served.ask("/api/targets").json
     assert [group["targets"] for group in groups] == [[f"127.0.0.1:{9000 + number}"] for number in range(4)]

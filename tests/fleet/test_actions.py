@@ -61,6 +61,10 @@ class Node:
             self.agent.wait(60)
             self.agent = None
 
+    def plans(self) -> list[Path]:
+        """Files of plans that its agent keeps."""
+        return list((self.folder / "state" / "intents").glob("*.json"))
+
     def modules(self) -> set[str]:
         return {path.parent.name for path in self.cache.glob("neuronxcc-*/*/model.done")}
 
@@ -114,7 +118,10 @@ def test_a_change_is_planned_by_each_node_confirmed_once_done_and_undone(
     assert "its owner has not set fleet_actions" in text
     assert n1.modules() == n2.modules() == n3.modules() == whole
 
+    (dry,) = n1.plans()
+    os.utime(dry, (0, 0))  # it came to no end, long ago
     done = asked(capsys, "evict", *victims, "--nodes", "n1,n2,n3", "--yes", *WAITS, status=1)
+    until(lambda: n1.plans() == [])
     assert {node["node"]: node["state"] for node in done["nodes"]} == {"n1": "done", "n2": "done", "n3": "refused"}  # type: ignore[attr-defined, index]
     assert (n1.modules(), n2.modules(), n3.modules()) == (whole - set(victims), whole - {module(1)}, whole)
     assert (done["done"], done["moved_bytes"] != 0) == (3, True)

@@ -23,11 +23,13 @@ from neuron_top.actions.verb import Verb
 from neuron_top.cache import s3
 from neuron_top.cache.model.states import State
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
+from neuron_top.events import CacheHit, RunStarted, StepReported
 from neuron_top.services.cache_planner import CacheLook
 from neuron_top.services.caches import CacheService
 from neuron_top.services.confirmation import needs_statement
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.settings import Settings
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from tests import s3_server
 from tests.actions import caches, states
 
@@ -355,3 +357,16 @@ def test_each_verb_has_one_row_and_an_unknown_one_does_nothing() -> None:
     assert len(set(keys)) == len(keys)
     assert "w" not in keys, "w is why, on every screen"
     assert action_of(Verb("transmute")).planner is None
+
+
+def test_a_run_without_graphs_does_not_stand_for_all(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / FILE_NAME) as recordings:
+        recordings.begin(RunStarted(run="r1", name="bert", at=1.0))
+        recordings.append("r1", [StepReported(at=2.0, step=1)])
+    service = CacheService(Settings(state_dir=str(tmp_path)))
+    with pytest.raises(NothingToShow, match="recording last used no graph"):
+        service.modules_needed("last")
+    with SqliteStore(tmp_path / FILE_NAME) as recordings:
+        recordings.append("r1", [CacheHit(at=3.0, module=f"MODULE_{1:020d}+a1b2c3d4", pid=1)])
+    for name in ("last", "bert", "r1"):
+        assert service.modules_of_run(name) == service.modules_needed(name) == (f"MODULE_{1:020d}+a1b2c3d4",)

@@ -77,6 +77,16 @@ def test_a_command_and_a_webhook_get_the_alert(tmp_path: Path, posted: tuple[str
     assert warned == []
 
 
+def test_a_job_whose_name_is_no_utf_8_is_reported_with_escapes(tmp_path: Path) -> None:
+    out, run, warned = tmp_path / "alerts.json", failed(), list[str]()
+    run.apply(ev.RunStarted(run="r1", name="tr\udcffin.py", at=T0))
+    feed: Any = StillFeed(run)
+    with notifying(lambda: feed, Settings(notify_error=f"tee -a {out}"), warned.append):
+        pass
+    assert warned == []
+    assert json.loads(out.read_text())["name"] == "tr\\xffin.py"
+
+
 def test_each_alert_is_reported_once_and_a_new_one_too(tmp_path: Path) -> None:
     out = tmp_path / "alerts.json"
     run = failed()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from neuron_top.events import AnyEvent, CacheHit
 from neuron_top.ingest.job_source import find_job
 from neuron_top.services.doctor import examine_machine
 from neuron_top.services.fleet import FleetService
+from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import LeaseExpired, NodeNameTaken, StoreCorrupt
@@ -155,6 +157,25 @@ def test_jobs_are_added_up_over_their_nodes(postgres_url: str):
         assert (store.jobs()[0].finished, store.jobs()[0].exit_code) == (10.0, -9)
     with PostgresStore(postgres_url) as recordings:
         assert [one.exit_code for one in recordings.runs()] == [-9]
+
+
+def test_a_job_whose_logs_are_silent_goes_on_and_is_not_deleted(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    before = time.time()
+    with FleetStore(postgres_url) as store:
+        store.open_job("j1", name="bert", started=1000.0)
+        store.ship("n1", "spool", [batch(1, "j1")])
+        with store._database.connection() as connection:
+            connection.execute("UPDATE neurontop.runs SET touched = 1000")
+            connection.execute("UPDATE neurontop.parts SET touched = 1000")
+        service = RunService(Settings(store=postgres_url, state_dir=str(tmp_path)))
+        assert [row.state for row in service.rows()] == ["cut off"]
+        store.beat(NodeNow(node="n1", at=0.0, job="j1", phase="compiling"))
+        assert [row.state for row in service.rows()] == ["running"]
+        monkeypatch.setattr(time, "time", lambda: before + 7200.0)  # by the clock of whoever looks it is long silent
+        assert [row.state for row in service.rows()] == ["running"]
+        assert [excluded.id for excluded in service.plan_deletion(["j1"]).exclusions] == ["j1"]
 
 
 def test_a_job_that_nodes_work_for_or_that_is_asked_for_is_found_however_many_came_after_it(postgres_url: str):

@@ -8,6 +8,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.escapes import name_text, visible
@@ -33,7 +34,9 @@ _CACHES_NAMED = 3
 
 def add_root(parser: argparse.ArgumentParser) -> None:
     """The arguments every sub-command has."""
-    parser.add_argument("root", nargs="?", metavar="ROOT", help="the cache's folder (default: the one in force)")
+    parser.add_argument(
+        "root", nargs="?", type=named, metavar="ROOT", help="the cache's folder (default: the one in force)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     text = "without ROOT: TorchNeuron's cache, TORCH_NEURONX_NEFF_CACHE_DIR or /tmp/neff_cache"
     parser.add_argument("--torch-neuron", action="store_true", help=text)

@@ -23,6 +23,7 @@ import argparse
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
+from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 from neuron_top.services.cache_reader import BackendKind
@@ -52,7 +53,9 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
         metavar="AGE",
         help="only entries not used for AGE, such as 30d; where no use is known, entries written so long ago",
     )
-    parser.add_argument("--compiler", metavar="SPEC", help="only of these compilers: '<2.20', or a pattern of folders")
+    parser.add_argument(
+        "--compiler", type=named, metavar="SPEC", help="only of these compilers: '<2.20', or a pattern of folders"
+    )
     parser.add_argument("--state", metavar="S", type=common.state_names, help="only these states, comma-separated")
     parser.add_argument("--module", metavar="PATTERN", action="append", help="only these modules (may be repeated)")
 

@@ -17,6 +17,7 @@ import argparse
 from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.cache_commands.plan_runner import confirm
+from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import ReadOnlyMode
 from neuron_top.escapes import visible
@@ -27,7 +28,7 @@ from neuron_top.units import bytes_text, counted
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache purge`."""
     common.add_root(parser)
-    parser.add_argument("--plan", metavar="PLAN", help="only this plan, by its name or the beginning of it")
+    parser.add_argument("--plan", type=named, metavar="PLAN", help="only this plan, by its name or the beginning of it")
     parser.add_argument("--older-than", metavar="AGE", help="only plans executed at least AGE ago, such as 7d")
     options.add_read_only(parser)
     answer = parser.add_mutually_exclusive_group()

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.cache_commands.plan_runner import confirm
+from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import NothingToShow, ReadOnlyMode
 from neuron_top.escapes import visible
@@ -33,7 +34,9 @@ _PLAN = re.compile(r"[0-9a-f]{1,10}\Z")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache restore`."""
     parser.usage = "%(prog)s [options] [PLAN] [ROOT]"
-    parser.add_argument("plan", nargs="?", metavar="PLAN", help="the plan's name, or its beginning (default: newest)")
+    parser.add_argument(
+        "plan", nargs="?", type=named, metavar="PLAN", help="the plan's name, or its beginning (default: newest)"
+    )
     common.add_root(parser)
     answer = parser.add_mutually_exclusive_group()
     answer.add_argument("--dry-run", action="store_true", help="show which plan would be undone, and change nothing")

@@ -10,6 +10,7 @@ import msgspec
 
 from neuron_top.cli.cache_commands import options
 from neuron_top.cli.cache_commands.execution import LiveLine
+from neuron_top.cli.names import named
 from neuron_top.cli.numbers import whole_number
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety
@@ -29,6 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--for",
         dest="needed",
+        type=named,
         metavar="RUN|LIST",
         help="only the graphs that a recorded run used, or that a file names (a list, a job's log)",
     )

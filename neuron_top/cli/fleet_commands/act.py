@@ -25,6 +25,8 @@ from collections.abc import Collection
 from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.fleet_commands import SUBCOMMANDS
 from neuron_top.cli.fleet_commands.common import fleet_service
+from neuron_top.cli.names import named
+from neuron_top.cli.numbers import number_in
 from neuron_top.cli.output import log_stderr, print_json, print_text, table
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import UsageError
@@ -43,10 +45,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(fleet_action=action)
     parser.description = _description(action)
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="names of modules, or patterns: 'MODULE_123*'")
-    parser.add_argument("--graphs", metavar="RUN|FILE", help="modules of a recorded run, or that a file names")
+    parser.add_argument(
+        "--graphs", type=named, metavar="RUN|FILE", help="modules of a recorded run, or that a file names"
+    )
     where = parser.add_argument_group("nodes").add_mutually_exclusive_group(required=True)
-    where.add_argument("--nodes", metavar="A,B,…", help="these nodes; a pattern ('trn-*'): those that report now")
-    where.add_argument("--job", metavar="JOB", help="the nodes of a job")
+    where.add_argument(
+        "--nodes", type=named, metavar="A,B,…", help="these nodes; a pattern ('trn-*'): those that report now"
+    )
+    where.add_argument("--job", type=named, metavar="JOB", help="the nodes of a job")
     where.add_argument("--all", action="store_true", help="every node that reports")
     parser.add_argument("--root", metavar="ROOT", default="", help="the cache (default: the one in force on each node)")
     if action == "pull":
@@ -60,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--wait",
-        type=float,
+        type=number_in(0, 86400, "must lie between 0 and 86400"),
         default=PLAN_SECONDS,
         metavar="SECONDS",
         help="longest wait for the plans of the nodes (default: 60)",

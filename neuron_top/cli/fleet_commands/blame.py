@@ -15,6 +15,7 @@ import argparse
 import shutil
 
 from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_service
+from neuron_top.cli.names import named
 from neuron_top.cli.numbers import whole_number
 from neuron_top.cli.output import print_json, print_text, table
 from neuron_top.units import counted
@@ -41,7 +42,7 @@ _LEAST_COLUMNS = 20
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `fleet blame`."""
-    parser.add_argument("job", metavar="JOB", help="id, unique prefix of one, or name")
+    parser.add_argument("job", type=named, metavar="JOB", help="id, unique prefix of one, or name")
     parser.add_argument(
         "--graphs", type=whole_number(1), default=10, metavar="N", help="graphs to show, by cost (default: 10)"
     )

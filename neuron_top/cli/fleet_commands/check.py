@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_service, node_names
+from neuron_top.cli.names import named
 from neuron_top.cli.output import print_json, print_text, table
 from neuron_top.cli.setting_options import settings_of
 from neuron_top.errors import NothingToShow
@@ -29,8 +30,10 @@ _NAMED = 5
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `fleet check`."""
-    parser.add_argument("--graphs", metavar="RUN|FILE", help="graphs of a recorded run, or that a file names")
-    parser.add_argument("--nodes", metavar="A,B,…", help="only these nodes")
+    parser.add_argument(
+        "--graphs", type=named, metavar="RUN|FILE", help="graphs of a recorded run, or that a file names"
+    )
+    parser.add_argument("--nodes", type=named, metavar="A,B,…", help="only these nodes")
     parser.add_argument("--srun", action="store_true", help="let nodes of this Slurm job report first, without agents")
     add_reading_options(parser)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from neuron_top.cli.names import named
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.services.fleet import FleetService
 
@@ -12,7 +13,12 @@ def add_reading_options(parser: argparse.ArgumentParser, *, job: bool = True) ->
     """--store, --job and --json."""
     add_store(parser, of_fleet=True)
     if job:
-        parser.add_argument("--job", metavar="JOB", help="only nodes of this job: id, unique prefix of one, or name")
+        parser.add_argument(
+            "--job",
+            type=named,
+            metavar="JOB",
+            help="only nodes of this job: id, unique prefix of one, or name",
+        )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 

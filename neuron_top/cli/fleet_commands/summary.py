@@ -11,13 +11,14 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_service
+from neuron_top.cli.names import named
 from neuron_top.cli.output import print_json, print_text
 from neuron_top.cli.plain import summary_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `fleet summary`."""
-    parser.add_argument("job", metavar="JOB", help="id, unique prefix of one, or name")
+    parser.add_argument("job", type=named, metavar="JOB", help="id, unique prefix of one, or name")
     add_reading_options(parser, job=False)
 
 

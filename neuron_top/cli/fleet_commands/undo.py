@@ -12,6 +12,7 @@ import argparse
 
 from neuron_top.cli.fleet_commands.act import DONE_SECONDS, report
 from neuron_top.cli.fleet_commands.common import node_names
+from neuron_top.cli.names import named
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.services.fleet_actions import FleetActions
 
@@ -19,7 +20,7 @@ from neuron_top.services.fleet_actions import FleetActions
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `fleet undo`."""
     parser.add_argument("change", metavar="CHANGE", help="as it was printed, or as `fleet changes` lists it")
-    parser.add_argument("--nodes", metavar="A,B,…", help="only these nodes")
+    parser.add_argument("--nodes", type=named, metavar="A,B,…", help="only these nodes")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     add_store(parser, of_fleet=True)
 

@@ -263,6 +263,8 @@ class Database:
             yield
         except psycopg.Error as problem:
             raise self.sentence(problem) from None
+        except UnicodeEncodeError as problem:  # a value is a name that is no UTF-8
+            raise StoreRefused(f"{self.place}: the database does not take this: {problem}") from None
 
     def sentence(self, problem: psycopg.Error) -> StoreUnusable:
         """The StoreUnusable for an exception of the driver, with a text for people."""
@@ -275,7 +277,8 @@ class Database:
             )
         if kind is not None:
             return kind(f"{self.place}: {primary}")
-        if (problem.sqlstate or "").startswith(_OF_THE_VALUE):
+        is_of_the_driver = problem.sqlstate is None and isinstance(problem, psycopg.DataError)  # a zero byte
+        if is_of_the_driver or (problem.sqlstate or "").startswith(_OF_THE_VALUE):
             return StoreRefused(f"{self.place}: the database does not take this: {primary}")
         if isinstance(problem, psycopg.OperationalError):
             return StoreUnreachable(f"{self.place} cannot be reached: {primary}")

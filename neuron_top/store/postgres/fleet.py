@@ -154,7 +154,7 @@ class FleetStore:
         command: Sequence[str] = (),
         directory: str = "",
     ) -> None:
-        """Enter a job that many nodes ship to; the first node describes it."""
+        """Enter a job that many nodes ship to; the first node describes it. `started`: by the database's clock."""
         with self._database.connection() as connection:
             connection.execute(
                 "INSERT INTO neurontop.runs (id, name, cluster, started, touched, command, directory) "
@@ -206,7 +206,8 @@ class FleetStore:
         return batches[-1].sequence
 
     def end_job(self, node: str, spool: str, run: str, finished: float, exit_code: int | None) -> None:
-        """Note that this node's part of a job ended; its batches must have been shipped before."""
+        """Note that this node's part of a job ended; its batches must have been shipped before. `finished`: by the
+        database's clock."""
         with self._database.connection() as connection:
             connection.execute(
                 "UPDATE neurontop.parts SET finished = %s, exit_code = %s WHERE run = %s AND node = %s AND spool = %s",
@@ -247,7 +248,8 @@ class FleetStore:
     def jobs(self, limit: int = 100, named: str | None = None) -> list[JobRecord]:
         """Jobs and recordings, newest first, each added up over its nodes: the newest ones, those that nodes work for
         or worked for last (however old), and those with this id, prefix of an id, or name."""
-        return self._rows(JobRecord, JOBS, (limit, named, named, named))
+        name = storable(named) if named is not None else None
+        return self._rows(JobRecord, JOBS, (limit, name, name, name))
 
     def nodes(self, job: str | None = None) -> list[NodeRecord]:
         """Nodes by name: all of them, or those with an agent of this job, as that agent describes them."""

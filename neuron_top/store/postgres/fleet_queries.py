@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from neuron_top.events.fleet import SILENT_SECONDS
-from neuron_top.store.postgres.recordings import ENDED, TOTALS
+from neuron_top.store.postgres.recordings import ENDED, LAST_PHASES, TOTALS
 
 NOW = "extract(epoch FROM clock_timestamp())::float8"
 JOBS = f"""
 SELECT r.id AS run, r.name, r.cluster, r.started, greatest(r.touched, t.touched) AS touched,
        coalesce(r.finished, CASE WHEN {ENDED} THEN t.finished END) AS finished,
        coalesce(r.exit_code, t.exit_code) AS exit_code, t.nodes, t.ended,
-       CASE WHEN {ENDED} AND coalesce(r.exit_code, t.exit_code) IS NULL THEN ARRAY(
-           SELECT DISTINCT newest.phase FROM (
-               SELECT DISTINCT ON (node) phase FROM neurontop.phases WHERE job = r.id ORDER BY node, since DESC
-           ) newest
-       ) ELSE '{{}}' END AS last_phases,
+       {LAST_PHASES} AS last_phases,
        coalesce(t.events, 0)::bigint AS events, coalesce(t.bytes, 0)::bigint AS bytes
 FROM neurontop.runs r
 {TOTALS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -37,11 +38,23 @@ LEFT JOIN LATERAL (
 empty state folder begins a new spool, and nobody continues the old one. In an array, an open end (null) sorts above the
 others."""
 ENDED = "t.nodes > 0 AND t.ended = t.nodes"
+LAST_PHASES = f"""
+CASE WHEN {ENDED} AND coalesce(r.exit_code, t.exit_code) IS NULL THEN ARRAY(
+    SELECT DISTINCT newest.phase FROM (
+        SELECT DISTINCT ON (node) phase FROM neurontop.phases WHERE job = r.id ORDER BY node, since DESC
+    ) newest
+) ELSE '{{}}' END
+"""
+_BEATS = """
+LEFT JOIN (SELECT job, max(at) AS at FROM neurontop.node_now WHERE NOT ended GROUP BY job) beats ON beats.job = r.id
+"""
+"""The last sign of life of a job's nodes: while nothing happens in their logs, they ship nothing else."""
 _RUN_COLUMNS = (
     "r.id, r.node, r.name, r.command, r.directory, r.pid, r.started, "
     f"coalesce(r.finished, CASE WHEN {ENDED} THEN t.finished END), "
     f"coalesce(r.exit_code, CASE WHEN {ENDED} THEN t.exit_code END), "
-    "greatest(r.touched, t.touched), coalesce(t.events, 0)::bigint, coalesce(t.bytes, 0)::bigint, r.folder, r.summary"
+    "greatest(r.touched, t.touched, beats.at), coalesce(t.events, 0)::bigint, coalesce(t.bytes, 0)::bigint, "
+    f"r.folder, r.summary, {LAST_PHASES}"
 )
 _COMPILE_COLUMNS = "module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished, mix"
 
@@ -51,6 +64,7 @@ class PostgresStore:
 
     def __init__(self, address: str, *, insecure: bool = False) -> None:
         """Raises StoreUnusable where it cannot be used as it is, UsageError and RefusedForSafety (see Database)."""
+        self._ahead: float | None = None
         self._database = Database(address, insecure=insecure)
         with self._database.connection():
             pass  # so that a wrong address raises now
@@ -143,12 +157,20 @@ class PostgresStore:
 
     # --- reading ---
 
+    def clock(self) -> float:
+        """The server's clock, by how far this machine's is ahead, which is measured once."""
+        if self._ahead is None:
+            with self._database.connection() as connection:
+                row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+            self._ahead = time.time() - float(row[0]) if row is not None else 0.0
+        return time.time() - self._ahead
+
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Recordings and jobs, newest first."""
         with self._database.connection() as connection:
             rows = connection.execute(
                 f"SELECT {_RUN_COLUMNS} FROM (SELECT * FROM neurontop.runs "
-                f"ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r {TOTALS} "
+                f"ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r {TOTALS} {_BEATS} "
                 "ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC",
                 (limit,),
             ).fetchall()

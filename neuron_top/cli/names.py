@@ -1,0 +1,15 @@
+"""Names on the command line. For argparse, which prints what is wrong with one."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def named(text: str) -> str:
+    """Reads one name or several; refuses a text that holds none.
+
+    A shell passes it for a variable that is not set (`--nodes "$NODES"`), and the option would limit nothing.
+    """
+    if not text.strip(", \t\n"):
+        raise argparse.ArgumentTypeError(f"{text!r} names nothing; is a variable of the shell empty?")
+    return text

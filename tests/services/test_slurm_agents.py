@@ -1,0 +1,19 @@
+"""Slurm's srun, where it does not do what it was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuron_top.errors import NothingToShow
+from neuron_top.services import slurm_agents
+
+
+def test_what_srun_says_is_passed_on_whatever_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    srun = tmp_path / "srun"
+    srun.write_bytes(b"#!/bin/sh\nprintf 'srun: error: n\\377ud: not responding\\n' >&2\nexit 1\n")
+    srun.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(NothingToShow, match="ended with 1: srun: error: n\N{REPLACEMENT CHARACTER}ud: not responding"):
+        slurm_agents.report_once("4711", "postgresql://db/fleet")
