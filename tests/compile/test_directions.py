@@ -116,13 +116,16 @@ def function(x):
 
 def given():
     x = torch.ones(8, 8, dtype=torch.bfloat16)
-    if sys.argv[2] == "plain":
+    if sys.argv[2] != "distributed":
         return x.requires_grad_()
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     from torch.distributed.tensor import Replicate, distribute_tensor, init_device_mesh
     return distribute_tensor(x, init_device_mesh("cpu", (1,)), [Replicate()]).requires_grad_()
 
 x = given()
+if sys.argv[2] == "regions":
+    region = torch.compiler.nested_compile_region(function)
+    function = lambda x: region(region(x))
 
 def compiled(backend):
     torch._dynamo.reset()
@@ -141,11 +144,21 @@ print(theirs, rounded)
 """
 
 
-@pytest.mark.parametrize("tensors", ["plain", "distributed"])
-def test_inductor_rounds_what_is_saved_in_16_bits_as_without_our_cache(tmp_path: Path, tensors: str) -> None:
+@pytest.mark.parametrize("kind", ["plain", "distributed", "regions"])
+def test_inductor_rounds_what_is_saved_in_16_bits_as_without_our_cache(tmp_path: Path, kind: str) -> None:
     """Only code for GPUs differs by that, so the test asks Inductor what it was told. The graph of a distributed tensor
     also returns what is cut out of it."""
     environ = {**os.environ, "NEURON_EXTRACT_GRAPHS_ONLY": "1"}
-    command = [*warm_python(), "-c", ROUNDED, str(tmp_path), tensors]
+    command = [*warm_python(), "-c", ROUNDED, str(tmp_path), kind]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1:] == ["['aten.sub.Tensor'] ['aten.sub.Tensor']"], done.stdout + done.stderr
+
+
+def test_a_subgraph_that_returns_a_single_value_saves_nothing() -> None:
+    """As the functions that attention is given do."""
+    import torch
+
+    outer = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Identity()))
+    outer.add_module("inner", torch.fx.symbolic_trace(torch.nn.Sigmoid()))
+    assert not isinstance(outer.graph.output_node().args[0], tuple)
+    assert directions.rounded(outer) == [[], []]

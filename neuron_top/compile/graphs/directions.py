@@ -25,6 +25,9 @@ from unittest import mock
 
 import torch
 from torch import fx
+from torch.utils import _pytree as pytree
+
+from neuron_top.compile.graphs import copying
 
 _DIRECTION, _ROUNDED = "direction", "rounded"
 _ROUNDS = "emulate_precision_casts_on_saved_tensors"
@@ -33,25 +36,32 @@ _SHORT = (torch.bfloat16, torch.float16)
 INFERENCE, FORWARD, BACKWARD = "inference", "forward", "backward"
 
 
-def with_direction(settings: Mapping[str, Any], direction: str, rounded: Sequence[int] = ()) -> dict[str, Any]:
+def with_direction(settings: Mapping[str, Any], direction: str, rounded: Sequence[list[int]] = ()) -> dict[str, Any]:
     """The settings, extended by the direction, that a graph is compiled under; they are part of its key.
 
     `rounded`: the outputs that `rounded` found.
     """
     found = {**settings, _DIRECTION: direction}
-    return {**found, _ROUNDED: list(rounded)} if rounded else found
+    return {**found, _ROUNDED: list(rounded)} if any(rounded) else found
 
 
-def rounded(gm: fx.GraphModule) -> list[int]:
-    """The outputs of a forward graph, as AOTAutograd made it, that Inductor rounds before the graph computes on."""
-    from torch._inductor import config, lowering
+def rounded(gm: fx.GraphModule) -> list[list[int]]:
+    """The outputs of a forward graph, as AOTAutograd made it, that Inductor rounds before the graph computes on.
 
-    if not getattr(config, _ROUNDS, False):
-        return []
+    A list for the graph and one for each of its subgraphs (regions that are compiled once).
+    """
+    from torch._inductor import config
+
+    return [_rounded(part) for part in copying.parts(gm)] if getattr(config, _ROUNDS, False) else []
+
+
+def _rounded(gm: fx.GraphModule) -> list[int]:
+    from torch._inductor import lowering
+
     saved = lowering._SAVED_FOR_BACKWARDS_OUTPUT_DESC_TYPES
     output = gm.graph.output_node()
-    outputs: Sequence[Any] = output.args[0]  # type: ignore[assignment]
-    told = zip(outputs, output.meta.get("desc", ()), strict=False)
+    outputs = pytree.tree_leaves(output.args[0])  # of some subgraphs a single one
+    told = zip(outputs, output.meta.get("desc") or (), strict=False)
     return [place for place, (node, what) in enumerate(told) if isinstance(what, saved) and _is_short_and_used(node)]
 
 
@@ -72,7 +82,7 @@ def compiled_as(settings: Mapping[str, Any]) -> Iterator[None]:
         return
 
     def compile_inner(*graph: Any, **how: Any) -> Any:
-        if settings.get(_ROUNDED):
+        if _ROUNDED in settings:
             _tell_what_is_saved(graph[0], settings[_ROUNDED])
         how |= {"is_inference": False, "is_backward": direction == BACKWARD}
         return compile_fx.compile_fx_inner(*graph, **how)
@@ -84,12 +94,15 @@ def compiled_as(settings: Mapping[str, Any]) -> Iterator[None]:
         yield
 
 
-def _tell_what_is_saved(gm: fx.GraphModule, places: Sequence[int]) -> None:
+def _tell_what_is_saved(gm: fx.GraphModule, rounded: Sequence[list[int]]) -> None:
     """Tell Inductor that these outputs are saved for backward, as AOTAutograd would."""
     from torch._functorch._aot_autograd.descriptors import SavedForBackwardsAOTOutput
 
-    output = gm.graph.output_node()
-    outputs: Sequence[Any] = output.args[0]  # type: ignore[assignment]
-    output.meta["desc"] = [
-        SavedForBackwardsAOTOutput(place) if place in places else None for place in range(len(outputs))
-    ]
+    parts = list(copying.parts(gm))
+    if len(parts) != len(rounded):
+        parts = parts[:1]  # traced once more, it has other subgraphs
+    for part, places in zip(parts, rounded, strict=False):
+        if places:
+            output = part.graph.output_node()
+            number = len(pytree.tree_leaves(output.args[0]))
+            output.meta["desc"] = [SavedForBackwardsAOTOutput(at) if at in places else None for at in range(number)]

@@ -317,7 +317,9 @@ def _from_cache_as(
     found = _shareable_settings(job.patches, copy)  # read again: a backward graph may be compiled later
     cut = cut_opaque(copy)
     places = rounded(gm) if direction == FORWARD else []
-    settings = with_direction(found, direction, places if cut is None else cut.without_passed(places))
+    if cut is not None and places:
+        places[0] = cut.without_passed(places[0])
+    settings = with_direction(found, direction, places)
     inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
     graph, renamed = _graph(job, settings, direction, copy, inputs_left)
     if wrapper.options.extract_only:
