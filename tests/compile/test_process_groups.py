@@ -147,6 +147,19 @@ def test_code_that_depends_on_the_rank_that_compiles_stays_in_the_job() -> None:
     assert not process_groups.reason_to_stay(torch_settings.collect().serializable())
 
 
+def test_code_that_depends_on_which_groups_share_memory_stays_in_the_job() -> None:
+    """PyTorch is told of groups that do by the job alone: for a stand-in, a pass that joins operators does nothing."""
+    from torch.distributed._symmetric_memory import _test_mode, is_symm_mem_enabled_for_group
+
+    with rank(0):
+        module, actual = summing(group_of(0, 1)), names_in(summing(group_of(0, 1)))[0]
+        process_groups.canonicalize(module)
+        with _test_mode({actual}):
+            assert [is_symm_mem_enabled_for_group(name) for name in (actual, *names_in(module))] == [True, False]
+    by_memory = torch_settings.collect({"_micro_pipeline_tp": True}).serializable()
+    assert "memory" in process_groups.reason_to_stay(by_memory)
+
+
 def test_a_graph_with_groups_that_no_compile_process_can_compile_is_left_to_its_job(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

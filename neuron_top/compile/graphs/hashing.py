@@ -35,6 +35,10 @@ _ALIGNMENT = 64
 """Bytes; the largest alignment that vector instructions and memory transactions can require."""
 _DISPATCHES = "boolean_dispatch.<locals>.fn"
 """Name of the functions of `torch.nn.functional` that call one of two functions, by an argument (`max_pool2d`)."""
+_UNCOMPILED = "fallback_to_eager"
+"""Annotation (`torch.fx.traceback.annotate`) of a part of the script that is to call PyTorch's own kernels."""
+_STREAM = "stream"
+"""Annotation of PyTorch's own: the stream of a GPU that an operator is to run on."""
 _FUNCTION_MODULES = (operator, math, builtins, torch, torch.ops.higher_order)
 
 
@@ -45,13 +49,20 @@ class NotCacheable(Exception):
 def strip_unserialized(gm: fx.GraphModule) -> None:
     """Strip `gm` (and its subgraphs), in place, of all metadata that `describe_exactly` does not read.
 
-    Only each node's value is left. Marks for the partitioner are no longer needed; stack traces and module names only
-    become comments in generated code.
+    Only each node's value is left, and that it is to call PyTorch's own kernel. Marks for the partitioner are no longer
+    needed; stack traces and module names only become comments in generated code.
+
+    Raises NotCacheable for a graph that runs on streams of its own: they are objects of the job.
     """
     for module in _graph_modules(gm):
         module.meta.clear()
         for node in module.graph.nodes:
+            annotated = node.meta.get("custom") or {}
+            if _STREAM in annotated:
+                raise NotCacheable("the script runs a part of the graph on a stream of its own")
             kept = {"val": node.meta["val"]} if "val" in node.meta else {}
+            if annotated.get(_UNCOMPILED):
+                kept["custom"] = {_UNCOMPILED: True}
             node.meta.clear()
             node.meta.update(kept)
 
@@ -79,6 +90,8 @@ def _graph_lines(gm: fx.GraphModule, indent: str) -> Iterator[str]:
     for node, place in places.items():
         arguments = f"{exactly(node.args, places)} {exactly(node.kwargs, places)}"
         yield f"{indent}{place} {node.op} {_target(node)} {arguments} -> {described(node.meta.get('val'))}"
+        if (node.meta.get("custom") or {}).get(_UNCOMPILED):
+            yield f"{indent}  {_UNCOMPILED}"
         if node.op == "get_attr":
             yield from _attribute_lines(gm, node, indent + "  ")
 

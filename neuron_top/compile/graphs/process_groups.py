@@ -36,6 +36,8 @@ _NAMESPACES = ("_c10d_functional", "_c10d_functional_autograd", "_dtensor")
 _ARGUMENT = "group_name"
 _BY_RANK = "aten_distributed_optimizations.allow_comms_decompositions"
 """The setting of that pass (PyTorch 2.13)."""
+_BY_MEMORY = "_micro_pipeline_tp"
+"""The setting of a pass that joins collectives and products where the job has said that a group shares memory."""
 
 _owners: dict[str, str] = {}
 """Canonical name → name of the group in this process."""
@@ -81,10 +83,13 @@ def reason_to_stay(settings: Mapping[str, Any]) -> str:
     """Why graphs are compiled in the job under these settings; empty where they need not be.
 
     One pass of Inductor (`decomp_comms`) makes code for the rank that compiles. In a compile process the stand-in for a
-    group always says rank 0, but all ranks share what is compiled.
+    group always says rank 0, but all ranks share what is compiled. Another pass (`micro_pipeline_tp_pass`) does nothing
+    for a stand-in, as nobody told PyTorch that its ranks share memory.
     """
     if settings["config"][INDUCTOR].get(_BY_RANK):
         return "collectives are replaced by what the rank computes that compiles"
+    if settings["config"][INDUCTOR].get(_BY_MEMORY):
+        return "collectives are joined with products if the memory of the job's groups is shared"
     return ""
 
 

@@ -41,7 +41,7 @@ from neuron_top.compile.graphs import (
     torch_settings,
     vector_instructions,
 )
-from neuron_top.compile.graphs.directions import BACKWARD, FORWARD, INFERENCE, with_direction
+from neuron_top.compile.graphs.directions import BACKWARD, FORWARD, INFERENCE, rounded, with_direction
 from neuron_top.compile.torch import (
     before_trace,
     chosen_strides,
@@ -315,8 +315,11 @@ def _from_cache_as(
     """`copy`: the graph as it is compiled. `saved`: the strides that its backward graph is compiled for."""
     wrapper = job.wrapper
     found = _shareable_settings(job.patches, copy)  # read again: a backward graph may be compiled later
-    settings = with_direction(found, direction)
     cut = cut_opaque(copy)
+    places = rounded(gm) if direction == FORWARD else []
+    if cut is not None and places:
+        places[0] = cut.without_passed(places[0])
+    settings = with_direction(found, direction, places)
     inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
     graph, renamed = _graph(job, settings, direction, copy, inputs_left)
     if wrapper.options.extract_only:

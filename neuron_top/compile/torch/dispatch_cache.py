@@ -46,7 +46,7 @@ from neuron_top.compile.wrapper.flags import is_switched_off
 from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 12"
+_FORMAT = "neuron-top dispatch 13"
 _LONGEST_NAME = 200
 _FIRST_POLL, _LONGEST_POLL = 0.05, 0.5
 

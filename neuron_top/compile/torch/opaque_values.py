@@ -37,6 +37,11 @@ class Cut(msgspec.Struct, frozen=True):
 
         return whole
 
+    def without_passed(self, results: Sequence[int]) -> list[int]:
+        """Where these results, which the graph computes, stand among those that remain."""
+        computed = [place for place, at in enumerate(self.passed) if at is None]
+        return [computed.index(place) for place in results]
+
 
 def cut_opaque(gm: fx.GraphModule) -> Cut | None:
     """Remove opaque placeholders, and results that return them, from `gm` in place; None where there are none.
