@@ -15,6 +15,7 @@ from heapq import nlargest, nsmallest
 import msgspec
 
 from neuron_top.actions.journal.plan_history import PlanHistory
+from neuron_top.cache.model.compiler_names import is_same_compiler
 from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.model.snapshot import Snapshot
@@ -153,7 +154,7 @@ def _evicted(
     for history, move in evidence.removals(root).get(key, ()):
         if ended is not None and history.since > ended:
             continue
-        if compiler is None or _is_folder_of(move.entry.rpartition("/")[0], compiler):
+        if compiler is None or is_same_compiler(move.entry.rpartition("/")[0], compiler):
             yield MissCause(
                 kind=CauseKind.EVICTED,
                 code=CauseCode.EVICTED_FOR_GOOD if history.purged else CauseCode.EVICTED,
@@ -293,12 +294,8 @@ def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
 
 
 def _is_of(entry: Entry, compiler: str) -> bool:
-    """Whether an entry is of this compiler: lines and descriptions name the folder, or the version alone."""
-    return _is_folder_of(entry.compiler, compiler)
-
-
-def _is_folder_of(folder: str, compiler: str) -> bool:
-    return folder == compiler or folder.endswith(f"-{compiler}")
+    """Whether an entry is of this compiler."""
+    return is_same_compiler(entry.compiler, compiler)
 
 
 def _made(entry: Entry) -> float:

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 import msgspec
 
+from neuron_top.cache.model.compiler_names import is_same_compiler
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LineRef, Precision, WorkerGraph
 from neuron_top.run.model import Run
@@ -264,7 +265,7 @@ def _waited(worker: WorkerGraph, now: float) -> float | None:
 def _folder(run: Run, graph: Graph) -> str | None:
     """The compiler as the cache names it (`inductor-2.13…`); a log line names its version alone."""
     entry = run.caches.entry(graph.module) if graph.module is not None else None
-    if entry is not None and (graph.compiler is None or entry.compiler.endswith(f"-{graph.compiler}")):
+    if entry is not None and (graph.compiler is None or is_same_compiler(entry.compiler, graph.compiler)):
         return entry.compiler
     return graph.compiler
 

@@ -8,6 +8,7 @@ from itertools import islice
 from math import inf
 from typing import NamedTuple
 
+from neuron_top.cache.model.compiler_names import is_same_compiler
 from neuron_top.cache.model.keys import parse_key
 from neuron_top.cache.model.states import HITS, State
 from neuron_top.explain.flag_changes import differences
@@ -155,7 +156,7 @@ class Causes:
 
     def _same_key(self, call: Call, had: Had) -> CompileReason:
         compilers = (had.graph.compiler, call.graph.compiler)
-        if all(compilers) and _plain(compilers[0]) != _plain(compilers[1]):
+        if compilers[0] and compilers[1] and not is_same_compiler(compilers[0], compilers[1]):
             text = f"{_plain(compilers[0])} on {had.node}, {_plain(compilers[1])} on {call.node}"
             return CompileReason(Because.OTHER_COMPILER, text, again=True)
         if (roots := self._own_roots(call, had)) is not None:
@@ -286,7 +287,7 @@ class Causes:
     def _told_by_caches(self, call: Call) -> CompileReason | None:
         rows = self._facts.keys.get(call.key, ())
         wanted = call.graph.compiler
-        others = [row for row in rows if wanted and row.compiler and _plain(row.compiler) != _plain(wanted)]
+        others = [row for row in rows if wanted and row.compiler and not is_same_compiler(row.compiler, wanted)]
         others = [row for row in others if _is_hit(row)]
         if others:
             row = min(others, key=lambda row: row.node)
@@ -307,5 +308,5 @@ def _is_hit(row: NodeKey) -> bool:
 
 
 def _plain(compiler: str | None) -> str:
-    """The version of a compiler: lines of a log name that alone, caches and our own events the folder."""
+    """The version of a compiler, without the name in front of it that folders have."""
     return _VERSION.sub("", compiler) if compiler else "unknown"
