@@ -69,6 +69,9 @@ OF_ROWS: dict[str, str] = {
     "compiler code": _REPORT,
     "compiler code without brackets": _REPORT,
     "compiler's error message": _REPORT,
+    "Inductor or Triton cannot compile a graph": "Read what PyTorch's compiler says of the operator or kernel: change "
+    "that code, leave it out of the graph (torch.compiler.disable), or try another release; TORCH_LOGS=output_code "
+    "shows it",
     "native compile failed": "Read the file that the message names; TORCH_NEURONX_LOG_LEVEL=3 and "
     "TORCH_NEURONX_DEBUG_DIR keep more of it",
     "PyTorch cannot capture a graph": "PyTorch cannot trace this part of the model: change the code that the message "

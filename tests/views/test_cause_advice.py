@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import string
 
+import pytest
+
 from neuron_top.diagnose.advice import (
     ADAPTER_FAILED,
     DISK_FAILED,
@@ -18,6 +20,7 @@ from neuron_top.diagnose.advice import (
 )
 from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS, ReasonGiven
 from neuron_top.events.diagnosis import CauseClass
+from neuron_top.ingest.advised import diagnose
 from neuron_top.views import cause_advice
 from neuron_top.views.cause_advice import advice_text
 
@@ -56,6 +59,21 @@ def test_a_missing_reason_is_reported_once() -> None:
     for row in sorted(cause_advice.SAY_NOT_STATED):
         said = CauseAdvice(CauseClass.COMPILE_ERROR, row, frozenset({Remark.NOT_STATED}))
         assert advice_text(said) == cause_advice.OF_ROWS[row]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch._inductor.exc.InductorError: RuntimeError: no such operator",
+        "triton.compiler.errors.CompilationError: at 41:17:",
+        "LoweringException: AssertionError: sizes differ",
+    ],
+)
+def test_what_pytorchs_own_compiler_refuses_is_no_matter_of_neurons(line: str) -> None:
+    (cause,) = diagnose(f"Traceback (most recent call last):\n  File 'tea.py'\n{line}\n".encode(), "log:x").causes
+    assert cause.cause_class is CauseClass.COMPILE_ERROR
+    assert "PyTorch's compiler" in cause.advice
+    assert "NEURON" not in cause.advice
 
 
 def test_remarks_stand_around_the_advice_in_their_order() -> None:

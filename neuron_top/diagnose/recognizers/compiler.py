@@ -219,12 +219,19 @@ COMPILER: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "Inductor or Triton cannot compile a graph",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words("inductorerror: |loweringexception: |compilationerror: at "),
+        r"\b(?:InductorError|LoweringException): \S|\bCompilationError: at \d",
+    ),
+    Recognizer(
         "native compile failed",
         CauseClass.COMPILE_ERROR,
         Weight.REASON,
-        words("compilation failed:|compilationerror|inductorerror: |loweringexception: |backendcompilerfailed: "),
+        words("compilation failed:|compilationerror|backendcompilerfailed: "),
         (
-            r"COMPILATION FAILED: ?(?=[^\s\"])|\bCompilationError: \S|\b(?:InductorError|LoweringException): \S"
+            r"COMPILATION FAILED: ?(?=[^\s\"])|\bCompilationError: \S"
             r"|\bBackendCompilerFailed: (?!.{1,200} raised:$)\S"
         ),
     ),
