@@ -73,7 +73,7 @@ def test_the_wheel_brings_what_is_not_code(wheel: Path) -> None:
 def test_the_wheel_is_small(wheel: Path) -> None:
     assert wheel.stat().st_size < 2.7e6
     with zipfile.ZipFile(wheel) as archive:
-        assert sum(member.file_size for member in archive.infolist()) < 7e6
+        assert sum(member.file_size for member in archive.infolist()) < 7.5e6
         large = [member.filename for member in archive.infolist() if member.file_size > 200_000]
     assert large == ["neuron_top/assets/web/plotly/plotly.min.js"]
 
