@@ -57,8 +57,9 @@ _ANSIBLE = late_pattern(
 )
 """How Ansible's output begins for a task that failed on a machine, or for one item of its list."""
 CROSSES = ("✖", "✘", "❌")
-_CROSS = late_pattern(rf"\s{{0,2}}\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
-"""What interactive programs print before a failure instead of a level."""
+_CROSS = late_pattern(rf" ?\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
+"""What interactive programs print before a failure instead of a level, behind a blank at most: crosses that stand
+further in are items of a list."""
 _PETSC = late_pattern(r"\[(?P<rank>\d{1,6})\]PETSC ERROR: ?")
 _PY4J = late_pattern(r": (?=(?:\w{1,60}\.){2,9}\w{1,80}(?:Exception|Error)\b)")
 """How Py4J begins the line of Java's exception, below its own."""
