@@ -167,7 +167,10 @@ def lock_text(lock: LockHolder | None) -> str:
 
 
 def short_key(key: str, width: int, mark: str) -> str:
-    """A cache key in this many cells: whole if it fits, else without its prefix, then without its middle or end."""
+    """A cache key in this many cells: whole if it fits, else without its prefix, then without its middle or end.
+
+    The same of a compiler's folder, whose build behind `+` tells those of one release apart.
+    """
     if len(key) <= width:
         return key
     key = key.removeprefix("MODULE_")

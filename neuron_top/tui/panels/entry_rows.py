@@ -133,8 +133,7 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     room = max(12, width - (54 - _SHARE_CELLS if is_narrow else 54))
     name = item.compiler or "no compiler version"
     name = name if len(name) <= room else name.removeprefix("neuronxcc-")
-    name = name if len(name) <= room else _without_middle(name, room, theme.glyphs.more)
-    parts = [(f"{'+' if folded else '-'} {name} ", theme.title)]
+    parts = [(f"{'+' if folded else '-'} {short_key(name, room, theme.glyphs.more)} ", theme.title)]
     if not is_narrow:
         parts += bar(theme, item.share, _SHARE_CELLS, theme.hues[Hue.BLUE])
     parts.append(
@@ -153,13 +152,6 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
         room = width - sum(cells_in(text) for text, _style in parts) - len(gap)
         parts.append((f"{gap}{fit_start(item.root, room, theme.glyphs.more)}", theme.quiet))
     return parts
-
-
-def _without_middle(name: str, room: int, more: str) -> str:
-    """A version with its build (`+ac3053d6`), which tells those of one release apart."""
-    _release, plus, build = name.rpartition("+")
-    end = f"{more}{plus}{build}"
-    return name[: room - len(end)] + end if plus and room - len(end) >= 4 else name[: room - 1] + more
 
 
 def matching_text(rows: Sequence[EntryRow]) -> str:
