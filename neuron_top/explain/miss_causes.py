@@ -187,13 +187,14 @@ def _other_compilers(
     there = [entry for entry in entries if entry.module == key and not _is_of(entry, own) and entry.state in HITS]
     if not there:
         return
-    yield _for_another_compiler(max(there, key=lambda entry: entry.changed_at), own, 0.97)
+    nearest = max(there, key=lambda entry: entry.changed_at)
+    yield _compiler_cause(CauseCode.OTHER_COMPILER, nearest, own, 0.97)
 
 
-def _for_another_compiler(entry: Entry, wanted: str, score: float, root: str | None = None) -> MissCause:
+def _compiler_cause(code: CauseCode, entry: Entry, wanted: str, score: float, root: str | None = None) -> MissCause:
     return MissCause(
         kind=CauseKind.COMPILER_VERSION,
-        code=CauseCode.OTHER_COMPILER,
+        code=code,
         values={"cached": entry.compiler, "wanted": wanted},
         score=score,
         entry=entry.path,
@@ -226,7 +227,7 @@ def _other_flags(
     else:
         yield _flags_cause(CauseCode.OTHER_FLAGS, flags, now, 0.97, nearest)
     if own is not None and not _is_of(nearest, own):
-        yield _compiler_too(nearest, own, 0.958)
+        yield _compiler_cause(CauseCode.OTHER_COMPILER_TOO, nearest, own, 0.958)
 
 
 def _nearest_flags(entries: Sequence[Entry], compiler: str | None, flags: Sequence[str] | None) -> Entry:
@@ -253,16 +254,6 @@ def _flags_cause(code: CauseCode, before: Sequence[str], now: Sequence[str], sco
     return MissCause(kind=kind, code=code, values={"flags": difference}, score=score, entry=entry.path)
 
 
-def _compiler_too(entry: Entry, wanted: str, score: float) -> MissCause:
-    return MissCause(
-        kind=CauseKind.COMPILER_VERSION,
-        code=CauseCode.OTHER_COMPILER_TOO,
-        values={"cached": entry.compiler, "wanted": wanted},
-        score=score,
-        entry=entry.path,
-    )
-
-
 def _other_roots(
     key: str, subject: Entry | None, compiler: str | None, others: Iterable[Snapshot]
 ) -> Iterator[MissCause]:
@@ -281,7 +272,7 @@ def _other_roots(
                 root=other.root,
             )
         elif there and own is not None:
-            yield _for_another_compiler(there[0], own, 0.5, other.root)
+            yield _compiler_cause(CauseCode.OTHER_COMPILER, there[0], own, 0.5, other.root)
 
 
 def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
@@ -371,7 +362,7 @@ class _Nearest:
     def _also(self, entry: Entry, *, is_other_torch: bool) -> Iterator[MissCause]:
         """What differs from an entry besides the graph: the same graph would have missed, too."""
         if entry.compiler != self._subject.compiler and not is_other_torch:  # a folder of Inductor's has its version
-            yield _compiler_too(entry, self._subject.compiler, 0.45)
+            yield _compiler_cause(CauseCode.OTHER_COMPILER_TOO, entry, self._subject.compiler, 0.45)
         before, now = entry.flag_list(), self._subject.flag_list()
         if before is not None and now is not None and before != now:
             yield _flags_cause(CauseCode.OTHER_FLAGS_TOO, before, now, 0.44, entry)
