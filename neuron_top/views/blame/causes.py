@@ -287,8 +287,11 @@ class Causes:
     def _told_by_caches(self, call: Call) -> CompileReason | None:
         rows = self._facts.keys.get(call.key, ())
         wanted = call.graph.compiler
-        others = [row for row in rows if wanted and row.compiler and not is_same_compiler(row.compiler, wanted)]
-        others = [row for row in others if _is_hit(row)]
+        others = [
+            row
+            for row in rows
+            if wanted and row.compiler and not is_same_compiler(row.compiler, wanted) and _is_hit(row)
+        ]
         if others:
             row = min(others, key=lambda row: row.node)
             text = f"{_plain(row.compiler)} on {row.node}, {_plain(wanted)} on {call.node}"
