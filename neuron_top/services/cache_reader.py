@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuron_top.actions.backends import BackendKind, BackendOptions, CacheBackend, open_backend
+from neuron_top.actions.module_patterns import matcher
 from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache import roots
 from neuron_top.cache.filesystem import Filesystem
@@ -33,6 +34,7 @@ __all__ = [
     "EntryTotals",
     "UsageHistory",
     "is_ahead",
+    "matcher",
     "states_named",
     "written_at",
 ]

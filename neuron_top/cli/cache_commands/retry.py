@@ -15,13 +15,12 @@ exit status: 0 all done · 1 some failed again · 3 no such cache or entry · 4 
 from __future__ import annotations
 
 import argparse
-import fnmatch
 
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
-from neuron_top.services.cache_reader import BackendKind, Entry
+from neuron_top.services.cache_reader import BackendKind, matcher
 from neuron_top.services.caches import Verb
 from neuron_top.views.plan_sentences import caveat_text
 
@@ -52,7 +51,9 @@ def execute(arguments: argparse.Namespace) -> int:
     look = service.look(root, causes=True)
     common.report_problems(look.snapshot)
     entries = look.snapshot.entries if text is None else (common.one_entry(look.snapshot, text),)
-    entries = tuple(entry for entry in entries if _named(entry, arguments.patterns))
+    if arguments.patterns:
+        is_named = matcher(arguments.patterns)
+        entries = tuple(entry for entry in entries if is_named(entry.module))
     deterministic = arguments.include_deterministic
     if arguments.next_run:
         plan = service.plan_entries(Verb.RETRY_DETERMINISTIC if deterministic else Verb.RETRY, look, entries)
@@ -61,7 +62,3 @@ def execute(arguments: argparse.Namespace) -> int:
         for caveat in missing:
             log_stderr(f"neurontop: {caveat_text(caveat)}")
     return run_plans([plan], arguments, service)
-
-
-def _named(entry: Entry, patterns: list[str] | None) -> bool:
-    return not patterns or any(fnmatch.fnmatchcase(entry.module, pattern) for pattern in patterns)
