@@ -105,7 +105,10 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         "no display for a window",
         CauseClass.MISSING_DEPENDENCY,
         Weight.STATEMENT,
-        words("glfwerror: (|initialize glfw| display|bad x server connection|no qt platform plugin"),
+        words(
+            "glfwerror: (|initialize glfw|name and no $display|connect to display|open display"
+            "|bad x server connection|no qt platform plugin"
+        ),
         (
             r"\bGLFWError: \(\d{1,6}\) |[Cc]ould not initialize GLFW|\bno display name and no \$DISPLAY\b"
             r"|\b(?:could not connect to|(?:[Cc]annot|[Cc]an't|[Uu]nable to|[Cc]ould not) open) display\b"
