@@ -71,16 +71,22 @@ def _alone(here: StoreLocation) -> Iterator[None]:
 def _copy(source: StoreLocation, target: StoreLocation, names: Sequence[str], here: StoreLocation) -> list[Copied]:
     with _alone(here), source.open() as read, target.open(read_only=False) as written:
         records = [find_labeled(read, name, here.path.parent) for name in names]
-        return [copy(read, written, record) for record in records]
+        # What agents ship can arrive in front of what was copied before; a job of theirs has no node of its own.
+        return [copy(read, written, record, anew=target == here and not record.node) for record in records]
 
 
-def copy(source: Store, target: Store, record: RunRecord) -> Copied:
+def copy(source: Store, target: Store, record: RunRecord, *, anew: bool = False) -> Copied:
     """Copy one recording, or what was added to it since the last copy; its log stays where it is.
 
-    Raises RefusedForSafety if another recording has its id there.
+    `anew`: an earlier copy is replaced. Raises RefusedForSafety if another recording has its id there.
     """
     there = next((run for run in target.runs() if run.id == record.id), None)
-    if there is None:
+    if there is not None and (there.node, there.started) != (record.node, record.started):
+        raise RefusedForSafety(f"{target.place} has another recording {record.id}, of node {there.node or 'unknown'}")
+    before = there.events if there is not None else 0
+    if there is not None and anew:
+        target.forget(record.id)
+    if there is None or anew:
         started = RunStarted(
             run=record.id,
             node=record.node,
@@ -90,9 +96,7 @@ def copy(source: Store, target: Store, record: RunRecord) -> Copied:
             at=record.started,
         )
         target.begin(started, now=record.touched)
-    elif (there.node, there.started) != (record.node, record.started):
-        raise RefusedForSafety(f"{target.place} has another recording {record.id}, of node {there.node or 'unknown'}")
-    before = passed = there.events if there is not None else 0
+    passed = 0 if anew else before
     total = 0
     for _number, events in source.batches(record.id):
         total += len(events)
@@ -102,4 +106,4 @@ def copy(source: Store, target: Store, record: RunRecord) -> Copied:
     if record.finished is not None:
         target.finish(record.id, record.exit_code, record.finished, record.summary.encode())
     target.remember_compiles(one for one in source.compile_history() if one.run == record.id)
-    return Copied(id=record.id, events=max(total, before), new=max(total - before, 0))
+    return Copied(id=record.id, events=total if anew else max(total, before), new=max(total - before, 0))

@@ -14,6 +14,9 @@ from neuron_top.events import AnyEvent, OutputGrew, RunStarted
 from neuron_top.services.runs import RunService
 from neuron_top.services.transfer import pull, push
 from neuron_top.settings import Settings
+from neuron_top.store.batches import pack
+from neuron_top.store.fleet_records import Batch
+from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
@@ -61,6 +64,24 @@ def test_a_recording_that_went_on_is_completed_and_one_that_did_not_is_left(sett
         run = RunService(settings).find("r1")
         assert (run.events, run.exit_code, run.finished) == (5010, 0, 310.0)
         assert RunService(settings).load("r1").job.sources["/log"].end == 5009
+
+
+def test_what_a_slow_node_shipped_in_front_of_a_copied_batch_is_in_the_next_copy(settings: Settings):
+    """Transactions do not end in the order in which they take their numbers."""
+    assert settings.store
+    with FleetStore(settings.store) as fleet:
+        fleet.open_job("j1", name="bert", started=100.0)
+        for node in ("slow", "fast"):
+            packed = pack([OutputGrew(path=f"/{node}", end=1, at=1.0)])
+            fleet.ship(node, "s", [Batch(**msgspec.structs.asdict(packed), sequence=1, run="j1")])
+        with fleet._database.connection() as connection:
+            held_back = "UPDATE neurontop.events SET run = %s WHERE run = %s AND node = 'slow'"
+            connection.execute(held_back, ("not-yet", "j1"))
+            assert [one.events for one in pull(settings, ["j1"])] == [1]
+            connection.execute(held_back, ("j1", "not-yet"))
+    assert [(one.events, one.new) for one in pull(settings, ["j1"])] == [(2, 1)]
+    with SqliteStore(settings.state_path / FILE_NAME) as here:
+        assert [event.path for event in here.replay("j1") if isinstance(event, OutputGrew)] == ["/slow", "/fast"]
 
 
 def test_another_recording_of_that_id_is_not_mixed_with_it(settings: Settings, tmp_path: Path):
