@@ -13,6 +13,7 @@ from neuron_top.late_pattern import late_pattern
 WORDS: tuple[bytes, ...] = (
     b"falling back", b"falls back ", b"fall back ", b"defaulting to", b"continuing without", b"continuing anyway",
     b"proceeding without", b"proceeding anyway", b"running without", b"starting without",
+    b"trying next", b"trying the next", b"trying another", b"trying other", b"trying the other", b"trying alternat",
     b"relying on driver", b"reducing", b"decreasing batch", b"smaller batch", b"halving ",
     b" ready", b"startup complete", b"running on http", b"listening on ", b"listening at ", b"service at ",
     b"server started",
@@ -30,6 +31,8 @@ _SMALLER_BATCH = late_pattern(
     r"|\bOOM\b.{0,80}\breducing\b"
 )
 """How a program says that it tries a smaller batch, after memory ran out."""
+_TRIES_NEXT = late_pattern(r"(?i)\btrying (?:the )?(?:next|another|other|alternat)\w*")
+"""How a program says that it tries the next place, mirror or way after one that failed."""
 _OUT_OF_MEMORY = (CauseClass.RUNTIME_OOM, CauseClass.HOST_OOM)
 _LINES_BELOW = 2
 """From an error down to such a line that tells what became of it."""
@@ -59,6 +62,8 @@ class DoneWithout:
         self._findings = findings
         self._is_ready = False
         """A service has said that it has started."""
+        self._tries_next_at = 0
+        """Line that announces why an attempt failed, and that the next one is made."""
 
     def read(self, statement: Statement) -> bool:
         """Read a line; whether what it means depends on the lines above."""
@@ -69,14 +74,24 @@ class DoneWithout:
                     finding.goes_on_at = statement.line
         is_smaller = not statement.level.is_error and _SMALLER_BATCH.search(statement.text) is not None
         is_told = statement.level.is_mild and _DOES_WITHOUT.search(statement.text) is not None
-        if not (is_smaller or is_told or statement.text.startswith(_DRIVER_DOES_IT)):
+        tries_next = _TRIES_NEXT.search(statement.text) is not None
+        if tries_next and statement.text.endswith(":"):
+            self._tries_next_at = statement.line
+        if not (is_smaller or is_told or tries_next or statement.text.startswith(_DRIVER_DOES_IT)):
             return False
         self._note(statement, of_memory=is_smaller)
         return True
 
-    def is_beside_service(self, statement: Statement) -> bool:
-        """Whether an error is of what only observes a service, and the service has started."""
-        return self._is_ready and statement.level is not LogLevel.FATAL and _OBSERVES.search(statement.text) is not None
+    def goes_on_at(self, statement: Statement) -> int:
+        """The line from which on the program goes on without what this error is about; 0 if that is not known.
+
+        Either the error is announced as that of an attempt after which the next one is made, or it is of what only
+        observes a service that has started.
+        """
+        if self._tries_next_at and statement.line - self._tries_next_at <= 1:
+            return self._tries_next_at + 2
+        is_observer = self._is_ready and statement.level is not LogLevel.FATAL and _OBSERVES.search(statement.text)
+        return statement.line + 1 if is_observer else 0
 
     def _note(self, statement: Statement, *, of_memory: bool) -> None:
         """Note for errors right above that their program goes on; `of_memory`: with less of it.

@@ -199,9 +199,7 @@ class FailureReader:
         if logged_at in general.FOR_DEVELOPERS:
             return None
         finding = self._add(statement, verdict)
-        is_warned_of = logged_at is LogLevel.WARNING and (finding.goes_on_at or finding.line == statement.line)
-        if is_warned_of or (self._done_without.is_beside_service(statement) and not finding.terminal):
-            finding.goes_on_at = statement.line + 1
+        self._note_going_on(statement, finding, logged_at)
         if logged_at.is_error and (heading := self._finding_in(statement.line - 1)) is not None:
             self._java_causes.log(heading, finding)
         self._java_causes.read(statement, finding)
@@ -213,6 +211,13 @@ class FailureReader:
         if reasons_below.leaves_reason(statement.text):
             self._await_reason(statement, finding)
         return finding
+
+    def _note_going_on(self, statement: Statement, finding: Finding, logged_at: LogLevel) -> None:
+        """Note where the program says, at this line, that it goes on without what failed."""
+        if logged_at is LogLevel.WARNING and (finding.goes_on_at or finding.line == statement.line):
+            finding.goes_on_at = statement.line + 1
+        elif not finding.terminal:
+            finding.goes_on_at = self._done_without.goes_on_at(statement) or finding.goes_on_at
 
     def _await_below(self, statement: Statement, verdict: CauseVerdict, finding: Finding) -> None:
         """Expect on the next lines what a line only heads."""

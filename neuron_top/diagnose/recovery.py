@@ -22,14 +22,14 @@ from neuron_top.late_pattern import late_pattern
 WORDS: tuple[bytes, ...] = (
     b"ignoring this", b"skipping this", b"falling back", b"continuing without", b"continuing anyway",
     b"ignore the above", b"ignore the previous",
-    b"successfully assigned", b"successfully pulled", b"successfully provisioned",
+    b"successfully assigned", b"successfully pulled", b"successfully provisioned", b"cluster launched: ",
     b"h succeeded for v", b"started container", b"admitted by clusterqueue", b" succeeded",
     b"initialized inferentia", b"essential container in task exited",
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
-    b"requeued job ", b"shutdown triggered", b" finished with value",
+    b"requeued job ", b"shutdown triggered", b" finished with value", b"fitfailedwarning)",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
 
@@ -39,8 +39,9 @@ _OVERCAME = late_pattern(
     r"|.{0,300}\byou can (?:safely )?ignore the (?:above|previous) (?:error|failure)"
 )
 """How a program says that it goes on after the error before."""
-_SUCCEEDED = late_pattern(r"Attempt \d{1,3}/\d{1,3} succeeded$")
-"""What rclone prints when a retry has succeeded; its errors before that were overcome."""
+_SUCCEEDED = late_pattern(r"Attempt \d{1,3}/\d{1,3} succeeded$|(?:\S )?Cluster launched: \S")
+"""What rclone prints when a retry has succeeded, and SkyPilot when a place had machines; errors before that were
+overcome."""
 _LINES_TO_TAKE_BACK = 2
 """Between an error line and the one which says that it was overcome."""
 _REQUEUED = late_pattern(r"\*\*\* (?:JOB|STEP) \S{1,40} ON \S{1,200} CANCELLED AT \S{1,40} DUE TO JOB REQUEUE \*\*\*")
@@ -66,6 +67,10 @@ _SHUTDOWN = "shutdown triggered"
 """How vLLM's server says that a signal has asked it to end; it then ends its engine, and reports that as a failure."""
 _TRIAL = late_pattern(r"Trial \d{1,9} (?P<end>finished|failed) with (?:value|parameters)")
 """How Optuna reports the end of a trial."""
+_FITS_FAILED = late_pattern(r"warnings\.warn\(.{0,200}\bFitFailedWarning\)$")
+"""How a warning of scikit-learn ends: fits of a search failed, but not all; it quotes their exceptions."""
+_LINES_OF_FITS = 30
+"""Lines in which it quotes the last of them."""
 _TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
 """The heading of Ansible's output of a task."""
 _TASK_IGNORED = "...ignoring"
@@ -84,7 +89,12 @@ _DONE_AFTER_ALL = (
             r"|^Successfully installed \S+-\d"
         ),
     ),
-    ((NO_CAPACITY,), late_pattern(r"\bSuccessfully provisioned (?:cluster|or found existing|instance|node|VM)\b")),
+    (
+        (NO_CAPACITY,),
+        late_pattern(
+            r"\bSuccessfully provisioned (?:cluster|or found existing|instance|node|VM)\b|\bCluster launched: "
+        ),
+    ),
     ((HOST_TAKEN,), late_pattern(r"\bEssential container in task exited\b")),
     ((NO_CAPACITY, "no node for a pod"), late_pattern(r"\bAdmitted by ClusterQueue \S")),
     (("driver or device missing",), late_pattern(r"\bInitialized Inferentia: \S")),
@@ -133,6 +143,7 @@ class Recovery:
             return True
         if _SUCCEEDED.match(statement.text) is not None:
             self._take_back(statement, statement.line)
+            self._is_done_after_all(statement)
             return True
         if "REQUEUE" in statement.text and _REQUEUED.search(statement.text) is not None:
             self._queued_again = statement.line
@@ -145,7 +156,7 @@ class Recovery:
         if _SHUTDOWN in statement.text:
             self._shuts_down = True
             return True
-        if self._is_of_task(statement) or self._is_of_study(statement):
+        if self._is_of_task(statement) or self._is_of_study(statement) or self._is_of_fits(statement):
             return True
         if _NEW_SESSION in statement.text:
             self.depends_on_place = True
@@ -197,6 +208,15 @@ class Recovery:
         self.depends_on_place = True
         self._a_trial_finished |= trial["end"] == "finished"
         return self._a_trial_finished and trial["end"] == "failed"
+
+    def _is_of_fits(self, statement: Statement) -> bool:
+        """Whether scikit-learn has just quoted why some fits of a search failed, which goes on with the others."""
+        if _FITS_FAILED.match(statement.text) is None:
+            return False
+        self.depends_on_place = True
+        for finding in self._findings.all:
+            finding.recovered |= statement.line - finding.last_line <= _LINES_OF_FITS
+        return True
 
     def _note_restart(self, statement: Statement) -> None:
         """Note for all findings so far that workers are started again; a finding that comes again later has ended those

@@ -573,4 +573,47 @@ Relying on driver to perform ptx compilation.
 This message will only be logged once.
 """,
     ),
+    Case(
+        "a mirror that refuses, and the next one",
+        "",
+        """
+Downloading http://tea.example/leaves.gz
+Failed to download (trying next):
+HTTP Error 403: Forbidden
+
+Downloading https://pot.example/leaves.gz
+100.0%
+Extracting leaves.gz
+""",
+    ),
+    Case(
+        "fits of a search that failed, as scikit-learn's warning quotes them",
+        "",
+        """
+/opt/sklearn/model_selection/_validation.py:372: FitFailedWarning: 
+6 fits failed out of a total of 12.
+Below are more details about the failures:
+--------------------------------------------------------------------------------
+6 fits failed with the following error:
+Traceback (most recent call last):
+  File "/opt/sklearn/model_selection/_validation.py", line 681, in _fit_and_score
+    estimator.fit(X_train, y_train, **fit_params)
+ValueError: The loss steeping is not supported. 
+
+  warnings.warn(some_fits_failed_message, FitFailedWarning)
+Best CV params {'alpha': 1, 'loss': 'hinge'}
+""",
+        recovered=True,
+    ),
+    Case(
+        "a place without machines, and the next one that has some",
+        "",
+        """
+Launching on Azure eastus.
+E 03-04 05:06:07 instance.py:457] Failed to create instances: [azure.core.exceptions.HttpResponseError] (Tea)
+sky.exceptions.ResourcesUnavailableError: Failed to acquire resources in all zones in eastus
+Launching on GCP us-central1 (us-central1-b).
+✓ Cluster launched: tea-8.  View logs at: ~/sky_logs/provision.log
+""",
+    ),
 )
