@@ -60,6 +60,10 @@ _SUMS_UP = late_pattern(
 """How transformers says which model or file it looked for, on the hub and in its cache."""
 
 
+_REFUSAL = "MisconfigurationException"
+"""How Lightning refuses what it was asked for."""
+
+
 class RaisedIn(Enum):
     """Whose code raised an exception, by the last frame of its traceback."""
 
@@ -103,6 +107,8 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
         return CauseVerdict(CauseClass.MISSING_DEPENDENCY, Weight.STATEMENT, OTHER_VERSION, Confidence.MEDIUM)
     if _JAVA.match(raised["type"]) and not raised["cause"]:
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, "", Confidence.LOW)
+    if name == _REFUSAL:
+        return CauseVerdict(CauseClass.BAD_USAGE, Weight.STATEMENT, "", Confidence.MEDIUM)
     if name in ("TimeoutError", "Timeout"):
         return CauseVerdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
     is_compilers = raised_in is RaisedIn.COMPILER or is_of_graph_compiler(statement.text)

@@ -60,8 +60,8 @@ _OPENING = late_pattern(
     r"(?::|!| -| to | in | while | during | when | from "
     r"| (?!(?:handl|logg|report|check|correct|track|estimat|see|us)ing)\w{2,20}ing )\s*\S"
     r"|[A-Z]\w{1,20} (?:ERROR|FATAL): (?![-+\d.])\S"
-    r"|(?:Unhandled|Uncaught) (?:exception|error)\b|(?:ptxas|nvcc|cicc|nvlink|fatbinary) (?:fatal|error) {1,4}: (?=\S)"
-    r"|(?:Status message|(?:Failure|Exit|Termination) (?:reason|message)): "
+    r"|(?:Unhandled|Uncaught) (?:exception|error)\b|(?:ptxas(?:-\w{1,20})?|nvcc|cicc|nvlink|fatbinary) "
+    r"(?:fatal|error) {1,4}: (?=\S)|(?:Status message|(?:Failure|Exit|Termination) (?:reason|message)): "
     r"(?=.{0,200}?(?i:fail|error|unable|cannot|could not))"
     r"|(?i:(?:failed|unable) to |cannot |could not |can't ))\S*"
 )
@@ -81,11 +81,11 @@ _SOURCE_REFUSED = late_pattern(
     r"[^\s:()]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl|m|mm|metal|cl|f|f90|rs|go|java|scala|kt|swift|S|tsx?|cs)"
     r"(?::\d{1,7}:(?:\d{1,5}:)?|\(\d{1,7}(?:,\d{1,5})?\) ?:) (?:(?:fatal|catastrophic) )?error"
     r"(?: [A-Z]{1,3}\d{1,6})?: \S"
-    r"|(?:ptxas|nvcc|cicc|nvlink|fatbinary) (?:[^;]{1,300}, line \d{1,7}; )?(?:fatal|error) {1,4}: (?=\S)"
+    r"|(?:ptxas(?:-\w{1,20})?|nvcc|cicc|nvlink|fatbinary) (?:[^;]{1,300}, line \d{1,7}; )?(?:fatal|error) {1,4}: (?=\S)"
     r"|error\[E\d{4}\]: \S"
 )
 """How compilers of C, C++, CUDA, Fortran, Rust and Java report an error in source code."""
-_MLIR = "loc("
+_MLIR = late_pattern(r"loc\(|\S{1,300}\.mlir:\d")
 """How errors of MLIR begin, which only compilers use."""
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
 _ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b|\bThe condition \[ .{1,400} \] failed\. \S")
@@ -334,7 +334,7 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
         return CauseVerdict(CauseClass.COMPILE_ERROR, Weight.STATEMENT, SOURCE_REFUSED, Confidence.MEDIUM)
     if _AT_A_PLACE.match(text):
         whose = CauseClass.RUNTIME_EXEC if _DEVICES_SOURCE.search(text) else CauseClass.SCRIPT_ERROR
-        whose = CauseClass.COMPILE_ERROR if text.startswith(_MLIR) else whose
+        whose = CauseClass.COMPILE_ERROR if _MLIR.match(text) else whose
         return CauseVerdict(_BY_SPEAKER.get(statement.speaker, whose), Weight.STATEMENT, "", Confidence.MEDIUM)
     if statement.indented and not _ROUTINE.match(text):
         return None

@@ -212,6 +212,6 @@ def _headed(heading: _Heading, statement: Statement) -> Below:
         finding.verdict = finding.verdict._replace(
             weight=Weight.STATEMENT, reason=ReasonGiven.STATED, confidence=Confidence.MEDIUM
         )
-    else:
+    elif finding.weight is not Weight.STATEMENT:
         finding.verdict = finding.verdict._replace(weight=Weight.MESSAGE, doubt=Doubt.MUCH)
     return Below.REASON

@@ -59,6 +59,20 @@ OF_ROWS: dict[str, str] = {
     "the kernel looks for what to kill": "The host ran out of memory; the kernel's next lines say which process it "
     "ended. Fewer processes or workers of the data loader, or a larger host",
     "compiler interrupted": "The compiler was stopped from outside (terminal closed, scheduler, Ctrl-C): run it again",
+    "OpenCL cannot allocate memory": "The device has no memory for a buffer of OpenCL: a smaller batch or problem, or "
+    "end what else uses the device",
+    "OpenCL cannot build a kernel": "The device's OpenCL compiler refuses a kernel: read its build log, and see that "
+    "driver and program fit this device",
+    "a call to OpenCL failed": "A call to OpenCL failed: the first such line names it; see that the driver fits the "
+    "device, and that arguments and sizes are what the kernel takes",
+    "an assertion of Metal's": "A check of Apple's GPU libraries failed and ended the process: change what the message "
+    "names (often the size of a tensor), or run that part on the CPU",
+    "TensorRT cannot read a network": "TensorRT cannot read the network as it was exported: export it again with an "
+    "opset that this release knows, replace the operator that is named, or take a newer release",
+    "gcloud crashed": "Google's command line ended with an exception of its own: correct what the message names, or "
+    "update it (gcloud components update)",
+    "a system that is not supported": "An installer or program does not know this system: take one that does, or the "
+    "packages that the system itself has",
     "compile timeout": "Give the compile more time, compile ahead (neuronx-cc or neuron_parallel_compile), or make "
     "the graph smaller",
     "compiler arguments": "Correct the compiler's flags (NEURON_CC_FLAGS, or those that the program passes)",

@@ -74,7 +74,8 @@ def level(statement: Statement) -> bool:
         statement.level = LogLevel.ERROR
         return False
     body = statement.text.lstrip()
-    if body[:1] == "[" and found.end() < 4:
+    is_of_table = body[:1] == "|" and body.rstrip().endswith("|")
+    if is_of_table or (body[:1] == "[" and found.end() < 4):
         return False
     statement.level = LogLevel.named(found["level"])
     if TOOL.match(body) or _TOOLS_LOGGER.search(body, 0, found.end()):

@@ -74,6 +74,8 @@ _KERNEL = late_pattern(
     r"|\[(?:[A-Z][a-z]{2} ){2}[ \d]\d \d\d:\d\d:\d\d \d{4}\] (?=\S)"
 )
 """With the seconds since the machine started, or as `dmesg -T` shows them."""
+_CLOUD_INIT = late_pattern(r"cloud-init\[\d{1,10}\]: ")
+"""What cloud-init prints on the machine's console has the kernel's header too."""
 
 
 _PASSED_ON = (_CLOUD_LOGGING, _AIRFLOW, _STEP, _METAFLOW, _TERRAFORM, _ANSIBLES_LOG)
@@ -165,5 +167,6 @@ def nested(statement: Statement) -> bool:
 def kernel(statement: Statement) -> bool:
     if statement.take_off(_KERNEL) is None:
         return False
-    statement.speaker = Speaker.KERNEL
+    if statement.take_off(_CLOUD_INIT) is None:
+        statement.speaker = Speaker.KERNEL
     return True

@@ -1,10 +1,12 @@
-"""What the stacks of other accelerators print: Ascend, Gaudi, Metal."""
+"""What the stacks of other accelerators print: Ascend, Gaudi, Metal, OpenCL, TensorRT."""
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import Doubt, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+METALS_ASSERTION = "an assertion of Metal's"
+"""Row of a check of Apple's libraries that ends the process."""
 ACCELERATORS: tuple[Recognizer, ...] = (
     Recognizer(
         "an accelerator's memory",
@@ -18,6 +20,46 @@ ACCELERATORS: tuple[Recognizer, ...] = (
             r"\bMalloc device memory failed|\b(?:halMemAlloc|DevMemAlloc|rtMalloc|Device malloc)\b.{0,80}? failed\b"
             r"|\bEL0004: \S|\bMODULE:\w{1,40} (?:Allocation failed for size|workspace Allocation of size .{0,80}failed)"
             r"|\bkIOGPUCommandBufferCallbackErrorOutOfMemory\b"
+        ),
+    ),
+    Recognizer(
+        "OpenCL cannot allocate memory",
+        CauseClass.RUNTIME_OOM,
+        Weight.STATEMENT,
+        words("cl_mem_object_allocation_failure|cl_out_of_host_memory"),
+        r"(?i:error|fail).{0,120}\bCL_(?:MEM_OBJECT_ALLOCATION_FAILURE|OUT_OF_HOST_MEMORY)\b",
+    ),
+    Recognizer(
+        "OpenCL cannot build a kernel",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("_program_failure"),
+        r"(?i:error|fail).{0,120}\bCL_(?:BUILD|COMPILE|LINK)_PROGRAM_FAILURE\b",
+    ),
+    Recognizer(
+        "a call to OpenCL failed",
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words("cl_invalid_|cl_out_of_resources"),
+        r"(?i:error|fail).{0,120}\bCL_(?:INVALID_[A-Z_]{2,40}|OUT_OF_RESOURCES)\b",
+        Confidence.MEDIUM,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        METALS_ASSERTION,
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words(": failed assertion `"),
+        r"(?i:metal|mps|mtl).{0,200}: failed assertion `.{1,600}'$",
+    ),
+    Recognizer(
+        "TensorRT cannot read a network",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("assertion failed: |no importer registered for op|invalid node - |unsupported_node"),
+        (
+            r"^\[\d{1,2}\] (?:Assertion failed: |Invalid Node - |UNSUPPORTED_NODE)\S"
+            r"|\bNo importer registered for op: \S"
         ),
     ),
     Recognizer(

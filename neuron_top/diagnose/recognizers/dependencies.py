@@ -95,7 +95,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|Could not resolve Linux kernel version|\bCan't find plugin for \w"
             r"|\bstart failed: \S{1,200}: No such file or directory"
             r"|^(?:STDERR: )?(?:(?:\S{0,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?|\S{1,300}: line \d{1,6}: )"
-            r"/\S{0,300}/bin/\S{1,100}: No such file or directory$"
+            r"/\S{0,300}/bin/(?!activate:)\S{1,100}: No such file or directory$"
             r"|Serialization assertion .{1,200} failed\b"
             r"|\bengine plan file is (?:not compatible|generated on an incompat)"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"

@@ -133,6 +133,13 @@ FILES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "gcloud crashed",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("gcloud crashed ("),
+        r"\bgcloud crashed \(\w{1,80}\): \S",
+    ),
+    Recognizer(
         "a script's syntax",
         CauseClass.SCRIPT_ERROR,
         Weight.REASON,
@@ -153,7 +160,8 @@ FILES: tuple[Recognizer, ...] = (
             "|cannot execute|can't cd to "
         ),
         (
-            r"^(?:\S{1,300}: line \d+|(?:\([^)]{1,80}\) )?-?(?:/\S{1,200}/)?(?:ba|da|z)?sh): .{1,400}: "
+            r"^(?:\S{1,300}: line \d+|(?:\([^)]{1,80}\) )?-?(?:/\S{1,200}/)?(?:ba|da|z)?sh): "
+            r"(?!/\S{0,300}/bin/(?!activate:)\S{1,100}: No such).{1,400}: "
             r"(?:No such file or directory|Permission denied|Is a directory"
             r"|Not a directory|bad interpreter: .{1,200}|cannot execute.{0,80})$"
             r"|^(?:\S{1,300}: )?(?:/\S{1,200}/)?(?:da)?sh: \d{1,6}: cd: can't cd to \S"

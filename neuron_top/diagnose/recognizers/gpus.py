@@ -137,16 +137,19 @@ GPUS: tuple[Recognizer, ...] = (
             "cuda error:|cuda error(|hip error:|hip error(|cudnn error(|cublas error(|triton error [cuda]"
             "|unspecified launch failure"
             "|page fault (src_id|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
-            "|memory access fault by gpu|hsa_status_error|hiperror|nvrm: xid"
+            "|memory access fault by gpu|hw exception by gpu|hsa_status_error|hiperror|nvrm: xid|cuda_error_"
         ),
         (
-            r"NVRM: Xid \(.{1,60}\): (?:13|31)\b|Memory access fault by GPU node"
+            r"NVRM: Xid \(.{1,60}\): (?:13|31)\b|(?:Memory access fault|HW Exception) by GPU node"
             r"|\bpage fault \(src_id:|\bHSA_STATUS_ERROR\w*"
             r"|\bhipError(?!NotReady)[A-Z]\w+"
             r"|\b(?:CUDA|HIP|CUDNN|CUBLAS) error ?\([1-9]\d{0,4}\), \S"
             r"|^(?!failed call to cuInit)(?:.*)\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: "
             r"|unspecified launch failure"
             r"|unhandled cuda error|Cuda failure (?:\d+ )?'"
+            r"|\bCUDA_ERROR_(?:INVALID_(?:IMAGE|PTX|SOURCE|VALUE|HANDLE)|UNSUPPORTED_PTX_VERSION|NO_BINARY_FOR_GPU"
+            r"|ILLEGAL_(?:ADDRESS|INSTRUCTION)|MISALIGNED_ADDRESS|LAUNCH_(?:FAILED|TIMEOUT|OUT_OF_RESOURCES)|ASSERT"
+            r"|ECC_UNCORRECTABLE|HARDWARE_STACK_ERROR)\b"
             r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|an illegal memory access"
         ),
         Confidence.MEDIUM,

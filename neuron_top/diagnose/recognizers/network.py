@@ -154,7 +154,7 @@ NETWORK: tuple[Recognizer, ...] = (
             "|certificate|endpointconnection|endpoint url|read timed out|connecttimeout|readtimeout"
             "|connectionerror|connection timed out|connection aborted|server error|client error|deadline exceeded"
             "|couldn't connect|failed to connect|unable to connect|no such host|httperror|urlerror|gaierror"
-            "|connection was closed"
+            "|connection was closed|not reachable via"
             "|aws_error_|aws_io_|commerror: |initialization has timed out"
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
@@ -186,7 +186,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded|RequestTimeTooSkewed)\) when calling"
             r"|RepositoryNotFound|_InactiveRpcError\b"
             r"|\bError downloading \[https?://"
-            r"|error sending request for url \(|\bReqwestMiddleware Error: |\breqwest::Error\b"
+            r"|\bnot reachable via \w|error sending request for url \(|\bReqwestMiddleware Error: |\breqwest::Error\b"
             r"|LocalEntryNotFound|^(?:404: Not Found|429: Too Many Requests|502: Bad Gateway|503: Service \w+)\b"
         ),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ahocorasick_rs
 
-from neuron_top.diagnose.recognizers.accelerators import ACCELERATORS
+from neuron_top.diagnose.recognizers.accelerators import ACCELERATORS, METALS_ASSERTION
 from neuron_top.diagnose.recognizers.cascades import CASCADES, ENGINE_DIED, LAUNCHERS_REPORT, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.collectives import COLLECTIVES
 from neuron_top.diagnose.recognizers.compiler import COMPILER
@@ -64,6 +64,7 @@ TERMINAL = frozenset(
         HTCONDOR_STOPPED,
         LAUNCHERS_REPORT,
         ENGINE_DIED,
+        METALS_ASSERTION,
         "exit status",
         "a build's command failed",
         "compiler ended with a status",

@@ -65,6 +65,18 @@ USAGE: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "a system that is not supported",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words(
+            "unsupported distribution|unsupported linux|unsupported operating system|unsupported platform"
+            "|unsupported os|unsupported architecture"
+        ),
+        r"(?i:^(?:error: )?unsupported (?:linux )?(?:distribution|operating system|platform|os|architecture)\b)",
+        Confidence.MEDIUM,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "a program refuses an option",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,

@@ -354,4 +354,91 @@ Total GPU memory (GiB): 140.06
 [245848.086130] amdgpu 0000:c5:00.0: amdgpu:  in process python3 pid 2261545 thread python3 pid 2261545)
 """,
     ),
+    Case(
+        "OpenCL refuses a kernel",
+        "compile_error",
+        """
+[2026-03-04 05:06:07.689]  ocl  READY threads 2/2
+>>>[2026-03-04 05:06:08.140]  ocl  error CL_BUILD_PROGRAM_FAILURE when calling clBuildProgram
+[2026-03-04 05:06:08.141]  ocl  thread #1 failed with error CL_INVALID_PROGRAM
+""",
+    ),
+    Case(
+        "OpenCL has no memory for a buffer",
+        "runtime_oom",
+        ">>>Failed to create the buffer of teas: error CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)\n",
+    ),
+    Case(
+        "OpenCL refuses arguments",
+        "runtime_exec",
+        ">>>ERROR: clEnqueueNDRangeKernel failed with CL_INVALID_WORK_GROUP_SIZE\n",
+    ),
+    Case(
+        "an assertion of Metal's",
+        "runtime_exec",
+        """
+Pouring...
+>>>/Library/Caches/com.apple.xbs/Sources/MetalPerformanceShaders/MPSCore/Types/MPSNDArray.mm:724: failed assertion `[MPSTemporaryNDArray initWithDevice:descriptor:] Error: product of dimension sizes > 2**31'
+""",
+        "failed",
+    ),
+    Case(
+        "TensorRT's parser of ONNX names what does not hold below the place",
+        "compile_error",
+        """
+While parsing node number 17 [Resize]:
+ERROR: ModelImporter.cpp:187 In function parseTea:
+>>>[8] Assertion failed: scales.is_weights() && "Resize scales must be an initializer!"
+[03/04/2026-05:06:07] [E] Failed to parse onnx file
+[03/04/2026-05:06:07] [E] Parsing model failed
+""",
+    ),
+    Case(
+        "TensorRT's parser does not know an operator",
+        "compile_error",
+        """
+While parsing node number 2 [Steep -> "tea_1"]:
+ERROR: /home/tea/onnx-tensorrt/ModelImporter.cpp:134 In function parseTea:
+>>>[8] No importer registered for op: Steep
+""",
+    ),
+    Case(
+        "MLIR refuses a file's operation",
+        "compile_error",
+        """
+>>>tea/pot.mlir:24:13: error: failed to legalize operation 'tea.pour' that was explicitly marked illegal
+  %result = "tea.pour"(%0) : (tensor<5xi32>) -> tensor<5xi32>
+            ^
+""",
+    ),
+    Case(
+        "a newer ptxas, which has a name of its own",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "torch/_inductor/runtime/triton_heuristics.py", line 467, in _precompile_worker
+    raise NoTritonConfigsError(
+torch._inductor.runtime.triton_heuristics.NoTritonConfigsError: No valid triton configs. PTXASError: PTXAS error: Internal Triton PTX codegen error
+`ptxas` stderr:
+>>>ptxas-blackwell fatal   : Value 'sm_140b' is not defined for option 'gpu-name'
+""",
+    ),
+    Case(
+        "a GPU of AMD hangs",
+        "runtime_exec",
+        """
+>>>HW Exception by GPU node-1 (Agent handle: 0x2f0fbb70) reason :GPU Hang
+HW Exception by GPU node-1 (Agent handle: 0x1f62da10) reason :GPU Hang
+Aborted (core dumped)
+""",
+        "failed",
+    ),
+    Case(
+        "CUDA's driver cannot load a kernel, told by XLA",
+        "runtime_exec",
+        """
+2026-03-04 05:06:07.063303: E external/xla/xla/stream_executor/cuda/cuda_driver.cc:548] failed to load PTX text as a module: CUDA_ERROR_INVALID_IMAGE: device kernel image is invalid
+2026-03-04 05:06:07.063374: E external/xla/xla/pjrt/pjrt_stream_executor_client.cc:2593] Execution of replica 0 failed: INTERNAL: Failed to load PTX text as a module: CUDA_ERROR_INVALID_IMAGE: device kernel image is invalid
+""".replace("2026-03-04 05:06:07.063303", ">>>2026-03-04 05:06:07.063303"),
+    ),
 )

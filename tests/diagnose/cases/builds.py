@@ -484,4 +484,37 @@ ERROR: Build did NOT complete successfully
  ❌ Deployment failed: Error: The stack named tea-Canary failed creation
 """,
     ),
+    Case(
+        "CMake's reason far above the end of pip's traceback",
+        "script_error",
+        """
+      CMake Error at CMakeLists.txt:1 (cmake_minimum_required):
+>>>        Compatibility with CMake < 3.5 has been removed from CMake.
+
+      Traceback (most recent call last):
+"""
+        + '        File "/opt/tea.py", line 7, in brew\n          self.pour(leaf)\n' * 35
+        + """      subprocess.CalledProcessError: Command 'cmake ..; make -j' returned non-zero exit status 2.
+      [end of output]
+
+  ERROR: Failed building wheel for tea
+""",
+    ),
+    Case(
+        "an installer that does not know this system",
+        "bad_usage",
+        """
+# Executing tea install script
+>>>ERROR: Unsupported distribution 'teaos'
+""",
+    ),
+    Case(
+        "Google's command line in a step of a build",
+        "tool_error",
+        """
+>>>Step #3: ERROR: gcloud crashed (ValueError): Invalid template. Parameter tea is empty.
+Finished Step #3
+ERROR: build step 3 "gcr.io/tea" failed: step exited with non-zero status: 1
+""",
+    ),
 )

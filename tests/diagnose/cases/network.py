@@ -459,4 +459,15 @@ make: *** [fetch] Error 128
 no rows', src/main.rs:12:5
 """,
     ),
+    Case(
+        "a host of DeepSpeed's that ssh does not reach",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/opt/deepspeed/launcher/runner.py", line 407, in main
+    raise RuntimeError(
+>>>RuntimeError: Using hostfile at /etc/hostfile but host=tea-0 was not reachable via ssh.
+""",
+        "failed",
+    ),
 )

@@ -844,4 +844,23 @@ ConnectionResetError: [WinError 10054] An existing connection was forcibly close
 INFO:     127.0.0.1:5000 - "GET /tea HTTP/1.1" 200 OK
 """,
     ),
+    Case(
+        "a client that finds this machine by another address",
+        "",
+        """
+[W socket.cpp:663] [c10d] The client socket has failed to connect to [localhost]:12345 (errno: 101 - Network is unreachable).
+GPU:0 | Epoch: 0 | Batchsize: 32 | Steps: 32
+""",
+    ),
+    Case(
+        "a column of a table that is headed by its severity",
+        "",
+        """
++----------+-----------+---------+
+| SEVERITY | PACKAGE   | VERSION |
++----------+-----------+---------+
+| CRITICAL | tea-core  | 2.14.1  |
++----------+-----------+---------+
+""",
+    ),
 )

@@ -210,7 +210,7 @@ Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.
     ),
     Case(
         "a shell that is not told which line it reads",
-        "script_error",
+        "missing_dependency",
         ">>>(task, pid=2846) bash: /usr/bin/python9: No such file or directory\n",
     ),
     Case(

@@ -628,7 +628,7 @@ Failed to load the model
     ),
     Case(
         "a Java that is not where Airflow's task looks for it",
-        "script_error",
+        "missing_dependency",
         """
 [2026-03-04, 05:06:06 UTC] {spark_submit.py:571} INFO - /opt/pyspark/bin/load-spark-env.sh: line 68: ps: command not found
 >>>[2026-03-04, 05:06:06 UTC] {spark_submit.py:571} INFO - /opt/pyspark/bin/spark-class: line 71: /usr/lib/jvm/tea/bin/java: No such file or directory
@@ -660,6 +660,15 @@ Job 51374 caused action: Job 51374 set to ERROR
 >>>failed changing into working directory:03/04/2026 05:06:07 [1202:32173]: error: can't chdir to /tmp/tea: No such file or directory
 Shepherd trace:
 03/04/2026 05:06:07.187019 [496:32172]: Univa Grid Engine 8.2.1 shepherd trace file
+""",
+    ),
+    Case(
+        "cloud-init's output on the machine's console",
+        "missing_dependency",
+        """
+[   14.635166] cloud-init[4138]: + /opt/tea/bin/pour -v
+>>>[   14.649321] cloud-init[4138]: /var/lib/cloud/instance/scripts/part-001: line 5: /opt/tea/bin/pour: No such file or directory
+[   14.681825] cloud-init[4138]: Mar 04 05:06:07 cloud-init[4138]: util.py[WARNING]: Failed running /var/lib/cloud/instance/scripts/part-001 [127]
 """,
     ),
 )

@@ -459,4 +459,13 @@ Finished tea
 Hint: Examples:
 """,
     ),
+    Case(
+        "Lightning refuses what it was asked for, in lines of its own",
+        "bad_usage",
+        """
+pytorch_lightning.utilities.exceptions.MisconfigurationException: 
+>>>                You requested teas: [0, 1]
+                But your machine only has: [0]
+""",
+    ),
 )
