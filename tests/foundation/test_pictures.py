@@ -40,3 +40,8 @@ def test_every_picture_is_linked() -> None:
 
 def test_pictures_do_not_weigh_too_much() -> None:
     assert sum(path.stat().st_size for path in PICTURES.rglob("*") if path.is_file()) <= MOST_BYTES
+
+
+def test_no_picture_lies_at_the_top_level() -> None:
+    """One taken to look at a screen came in with a commit."""
+    assert [path.name for path in DOCS.parent.iterdir() if path.suffix in (".png", ".svg", ".webp", ".jpg")] == []
