@@ -160,7 +160,7 @@ _PYTESTS_REASON = late_pattern(r"E {2,80}(?:Failed: \S|assert \S)")
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
 _CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
-_ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
+_ALLOCATION = late_pattern(r"(?i)\balloc(?!ated (?:on|by|in)\b)|\bmem(?:ory)?\b")
 FOR_DEVELOPERS = (LogLevel.TRACE, LogLevel.DEBUG)
 """Levels at which programs tell what they do: what fails for good is said at another one."""
 _TEARDOWN = late_pattern(r"(?:^|_)(?:destroy|deinit|teardown|cleanup|shutdown)(?:_|$)")

@@ -732,4 +732,9 @@ step 99 energy -70.1
 srun: error: node1: task 3: Exited with exit code 1
 """,
     ),
+    Case(
+        "a tensor that lies on another core than its model",
+        "runtime_exec",
+        ">>>2026-Mar-04 05:06:07.0089 11:22 ERROR  NMGR:tea_check_tensor_set  Tensor input20 allocated on logical nc 0 must be on same nc as model (1)\n",
+    ),
 )
