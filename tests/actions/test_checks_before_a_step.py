@@ -119,10 +119,16 @@ def test_a_plan_is_not_carried_out_with_the_trash_of_another_root(root: Path, tm
         caches.carried_out(planned(root), Trash(tmp_path / "other"))
 
 
-def test_a_trash_inside_the_cache_is_refused(root: Path) -> None:
+@pytest.mark.parametrize("spelled", ["{root}/trash", "cache/trash", "{root}/../cache/trash", "link/trash"])
+def test_a_trash_inside_the_cache_is_refused_however_it_is_spelled(
+    root: Path, monkeypatch: pytest.MonkeyPatch, spelled: str
+) -> None:
     caches.entry(root, 1)
+    (root.parent / "link").symlink_to(root)
+    monkeypatch.chdir(root.parent)
     with pytest.raises(RefusedForSafety, match="inside the cache"):
-        caches.carried_out(planned(root), Trash(root, root / "trash"))
+        caches.carried_out(planned(root), Trash(root, spelled.format(root=root)))
+    assert not (root / "trash").exists()
 
 
 def test_a_trash_that_is_a_link_is_refused(root: Path, tmp_path: Path) -> None:

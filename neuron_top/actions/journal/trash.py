@@ -73,8 +73,10 @@ class Trash:
 
     def __init__(self, root: str | Path, folder: str | Path | None = None) -> None:
         self.root: Path = Path(os.path.realpath(root))
+        self.named: Path | None = Path(folder).absolute() if folder else None
+        """The folder that was named for the trashes of caches; None: the default one."""
         name = f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
-        self.folder = (Path(folder) if folder else _beside(self.root)) / name
+        self.folder = (self.named or _beside(self.root)) / name
         self.journal = self.folder / "journal.jsonl"
         self.remarks: list[str] = []
 
@@ -83,7 +85,7 @@ class Trash:
 
         Raises RefusedForSafety where it would lie in the root or on another file system, NothingToShow without a root.
         """
-        if self.folder.is_relative_to(self.root):
+        if Path(os.path.realpath(self.folder)).is_relative_to(self.root):
             raise RefusedForSafety(
                 f"the trash {self.folder} would be inside the cache, where jobs look for entries: name another "
                 "(--trash)"
