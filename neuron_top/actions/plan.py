@@ -209,6 +209,8 @@ class Undo(msgspec.Struct, frozen=True):
     root: str
     possible: bool = True
     """False where a bucket keeps no versions."""
+    trash: str = ""
+    """The folder to name there with `--trash`; "" for the default one."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -308,8 +308,9 @@ def undo_text(outcome: Outcome) -> str:
     match outcome.undo:
         case Undo() if not outcome.done:
             return ""
-        case Undo(root=root, possible=possible):
-            return UNDO[possible].format(plan=outcome.plan, root=shlex.quote(root))
+        case Undo(root=root, possible=possible, trash=trash):
+            elsewhere = f" --trash {shlex.quote(trash)}" if trash else ""
+            return UNDO[possible].format(plan=outcome.plan, root=shlex.quote(root)) + elsewhere
         case how:
             return how or ""
 

@@ -265,6 +265,8 @@ def test_json_of_an_outcome_has_its_reasons_in_words_as_before() -> None:
     assert document(None)["refused"] == [["a/b", "model.neff changed while it was copied"]]
     assert document(None)["undo"] == ""
     assert document(Undo("/my caches"))["undo"] == "undo: neurontop cache restore 0123456789 '/my caches'"
+    elsewhere = document(Undo("/cache", trash="/my trash"))["undo"]
+    assert elsewhere == "undo: neurontop cache restore 0123456789 /cache --trash '/my trash'"
     assert document(Undo("/my caches"), done=0)["undo"] == "", "there is nothing to undo"
     never = document(Undo("s3://b/c", possible=False))["undo"]
     assert never == "this bucket keeps no versions: it cannot be undone"

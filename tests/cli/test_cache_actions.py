@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 import time
@@ -271,6 +272,15 @@ def test_a_wrong_name_of_a_plan_is_answered_with_where_names_are(root: Path, run
     assert unclear.returncode == 3
     assert "'xyz' is no name of a plan" in unclear.stderr
     assert "no folder of a cache" in unclear.stderr
+
+
+def test_the_way_back_names_the_trash_that_was_named(root: Path, run: Run, tmp_path: Path) -> None:
+    before = entries(root)
+    done = run("evict", root, "--older-than", "25d", "--trash", tmp_path / "my trash", "--yes")
+    [undo] = (line for line in done.stdout.splitlines() if line.startswith("undo: "))
+    assert entries(root) != before
+    assert run(*shlex.split(undo.removeprefix("undo: neurontop cache "))).returncode == 0
+    assert entries(root) == before
 
 
 def test_a_plan_can_be_saved_and_applied_later(root: Path, run: Run, tmp_path: Path) -> None:

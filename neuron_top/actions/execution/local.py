@@ -281,5 +281,5 @@ class Execution:
             moved_bytes=self.moved,
             interrupted=self.interrupted,
             trash=str(self.place),
-            undo=Undo(str(self.trash.root)),
+            undo=Undo(str(self.trash.root), trash=str(self.trash.named or "")),
         )
