@@ -12,7 +12,7 @@ from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.planners.maintain import NEVER, criteria_of, foreseen_plans
 from neuron_top.amounts import parse_seconds
-from neuron_top.errors import ReadOnlyMode, UsageError
+from neuron_top.errors import NeuronTopError, ReadOnlyMode, UsageError
 from neuron_top.services.caches import CacheService, Purge
 from neuron_top.settings import Settings
 
@@ -28,6 +28,8 @@ class Maintenance(msgspec.Struct, frozen=True, kw_only=True):
     purge: Purge = Purge()
     plans: tuple[Plan, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
+    problem: NeuronTopError | None = None
+    """What ended the run after the purge or a plan: the rest was not done."""
 
 
 class PolicyService:
@@ -38,16 +40,23 @@ class PolicyService:
 
     def maintain(self, caches: CacheService, root: str) -> Maintenance:
         """Purge files that are in the trash for longer than the grace period, then apply the policy."""
+        wanted = criteria_of(self._settings)
         expired = self._expired(caches, root) if not caches.read_only else ()
         purge = caches.purge(root, expired) if expired else Purge()
         plans: list[Plan] = []
         outcomes: list[Outcome] = []
-        for criteria in criteria_of(self._settings):
-            plan = caches.plan_eviction(caches.look(root), criteria)
-            plans.append(plan)
-            if plan.steps and not plan.is_refused:
-                outcomes.append(caches.execute(plan))
-        return Maintenance(expired=expired, purge=purge, plans=tuple(plans), outcomes=tuple(outcomes))
+        problem: NeuronTopError | None = None
+        try:
+            for criteria in wanted:
+                plan = caches.plan_eviction(caches.look(root), criteria)
+                plans.append(plan)
+                if plan.steps and not plan.is_refused:
+                    outcomes.append(caches.execute(plan))
+        except NeuronTopError as ended:
+            problem = ended
+        return Maintenance(
+            expired=expired, purge=purge, plans=tuple(plans), outcomes=tuple(outcomes), problem=problem
+        )
 
     def foresee(self, caches: CacheService, root: str) -> Maintenance:
         """The plans that a run would carry out; nothing is changed."""

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import pty
 import shlex
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
+import msgspec
 import pytest
 
+from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.cache.model.states import State
+from neuron_top.cli.cache_commands.plan_runner import run_plans
+from neuron_top.services.caches import CacheService
 from tests.actions import caches, states
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -391,6 +399,46 @@ def test_work_folders_of_dead_compiles_go_and_come_back(root: Path, run: Run, en
     assert young.exists()
     assert run("restore", plan["identity"], plan["root"]).returncode == 0
     assert (old / "model.hlo_module.pb").read_bytes() == b"x" * 5000
+
+
+def test_what_one_plan_did_is_reported_although_the_next_cannot_be_carried_out(
+    root: Path, run: Run, environ: dict[str, str]
+) -> None:
+    place = Path(environ["TMPDIR"]) / "somebody" / "neuroncc_compile_workdir"
+    (place / "1111").mkdir(parents=True)
+    caches.grow_old(place / "1111", 3)
+    (place.parent / f".neurontop-trash-{os.getuid()}").write_bytes(b"no folder")
+    done = run("evict", root, "--older-than", "25d", "--workdirs", "--yes", "--json")
+    assert done.returncode == 4
+    assert "no trash can be made" in done.stderr
+    [outcome] = json.loads(done.stdout)["outcomes"]
+    assert outcome["done"] == 2
+    assert (place / "1111").exists()
+
+
+def test_after_an_interrupt_no_further_plan_begins(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    snapshot = caches.looked_at(root)
+    context = caches.context(snapshot)
+    plan = plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=25 * caches.DAY), context)
+    begun: list[str] = []
+
+    class InterruptedService:
+        remarks = ()
+
+        def waits_for_readers(self, plan: Plan) -> bool:
+            return False
+
+        def execute(self, plan: Plan, watch: Callable[[Progress], bool]) -> Outcome:
+            begun.append(plan.identity)
+            os.kill(os.getpid(), signal.SIGINT)
+            assert not watch(Progress(1, 0, len(plan.steps), 0, ""))
+            return Outcome(plan=plan.identity, done=1, refused=(), moved_bytes=0, interrupted=True)
+
+    arguments = argparse.Namespace(save_plan=None, dry_run=False, yes=True, json=False)
+    second = msgspec.structs.replace(plan, identity="0123456789")
+    assert run_plans([plan, second], arguments, cast("CacheService", InterruptedService())) == 130
+    assert begun == [plan.identity]
+    assert "interrupted after 1 step" in capsys.readouterr().out
 
 
 def test_copies_are_hits_at_their_destination(root: Path, run: Run, tmp_path: Path) -> None:

@@ -55,6 +55,8 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     else:
         _report(done, dry_run=arguments.dry_run)
+    if done.problem is not None:
+        raise done.problem
     refusal = next((refusal_text(plan) for plan in done.plans if plan.is_refused), "")
     if refusal:
         log_stderr(f"neurontop: nothing was done: {refusal}")
@@ -73,7 +75,7 @@ def _report_purge(done: Maintenance) -> None:
 def _report(done: Maintenance, *, dry_run: bool) -> None:
     for history in done.expired if dry_run else ():
         print(visible(f"purge from the trash, for ever: {in_trash_text(history)}"))
-    if not done.plans:
+    if not done.plans and done.problem is None:
         log_stderr("neurontop: no policy is set; set one with: neurontop cache policy --max-size 200GB")
     for plan in done.plans if dry_run else ():
         print("\n".join(visible(line.text) for line in plan_lines(plan)))

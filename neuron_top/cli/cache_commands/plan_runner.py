@@ -51,15 +51,24 @@ def run_plans(made: Sequence[Plan], arguments: argparse.Namespace, service: Cach
     if not wanted:
         return _report_nothing(made, arguments)
     wanted = _confirmed(wanted, asked=not arguments.yes)
-    outcomes = [execute_plan(plan, arguments, service) for plan in wanted]
+    outcomes: list[Outcome] = []
+    try:
+        for plan in wanted:
+            outcomes.append(execute_plan(plan, arguments, service))
+            if outcomes[-1].interrupted:
+                return 130
+    finally:
+        if outcomes:  # also if a later plan was refused: what is done must be reported
+            _report(made, outcomes, arguments)
+    return 1 if any(outcome.refused for outcome in outcomes) else 0
+
+
+def _report(made: Sequence[Plan], outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
     if arguments.json:
         _print_json(made, outcomes)
     else:
         for outcome in outcomes:
             print("\n".join(visible(line.text) for line in outcome_lines(outcome)))
-    if any(outcome.interrupted for outcome in outcomes):
-        return 130
-    return 1 if any(outcome.refused for outcome in outcomes) else 0
 
 
 def _show(made: Sequence[Plan], arguments: argparse.Namespace) -> int:
