@@ -210,8 +210,8 @@ class CacheService(CachePlanner):
         execution.end_undo(record, self.backend(execution.plan.root).kind)
 
     def purgeable(self, root: str, *, older_than: float = 0.0, plan: str | None = None) -> list[PlanHistory]:
-        """Plans whose trash may be deleted: one by name, or all that were carried out at least `older_than` seconds
-        ago; 0: all, even those that a clock which was ahead has dated.
+        """Plans whose trash may be deleted: one by name, or all; of these, those that were carried out at least
+        `older_than` seconds ago; 0: even those that a clock which was ahead has dated.
 
         Raises NothingToShow if there is no such cache, UsageError for a bucket.
         """
@@ -219,9 +219,11 @@ class CacheService(CachePlanner):
         backend.check_purgeable()
         journal = backend.journal()
         journal.check_there()
+        before = time.time() - older_than if older_than else math.inf
         if plan is not None:
-            return [journal.history_of(plan)]
-        return journal.expired(time.time() - older_than if older_than else math.inf)
+            history = journal.history_of(plan)
+            return [history] if (history.ended or history.begun).at <= before else []
+        return journal.expired(before)
 
     def purge(self, root: str, histories: Sequence[PlanHistory]) -> Purge:
         """Delete the files of these plans for good. Raises NothingToShow for a single plan that is gone."""
