@@ -54,9 +54,7 @@ class PolicyService:
                     outcomes.append(caches.execute(plan))
         except NeuronTopError as ended:
             problem = ended
-        return Maintenance(
-            expired=expired, purge=purge, plans=tuple(plans), outcomes=tuple(outcomes), problem=problem
-        )
+        return Maintenance(expired=expired, purge=purge, plans=tuple(plans), outcomes=tuple(outcomes), problem=problem)
 
     def foresee(self, caches: CacheService, root: str) -> Maintenance:
         """The plans that a run would carry out; nothing is changed."""

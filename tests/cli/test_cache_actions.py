@@ -111,6 +111,39 @@ def test_evict_journal_restore_and_purge(root: Path, run: Run) -> None:
     assert run("restore", purged["plans"][0], root).returncode == 4
 
 
+def test_a_plan_that_is_named_is_purged_only_if_it_is_old_enough(root: Path, run: Run) -> None:
+    assert run("evict", root, "--older-than", "25d", "--yes").returncode == 0
+    [plan] = (each["plan"] for each in json.loads(run("journal", root, "--json").stdout)["plans"])
+    young = run("purge", root, "--plan", plan, "--older-than", "7d", "--yes")
+    assert (young.returncode, "no plan in the trash" in young.stderr) == (0, True)
+    assert run("restore", plan, root).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("apply", ""),
+        ("copy", ""),
+        ("copy", "{root}", "other", "--compiler", ""),
+        ("copy", "{root}", "other", "--module", ""),
+        ("evict", "{root}", "--module", ""),
+        ("evict", "{root}", "--older-than", "5d", "--trash", ""),
+        ("pin", "--run", ""),
+        ("policy", "--max-size", ""),
+        ("policy", "--pins", ""),
+        ("pull", ""),
+        ("pull", "{root}", "--to", ""),
+        ("push", ""),
+        ("push", "other", "--from", ""),
+        ("retry", "{root}", "--module", ""),
+    ],
+)
+def test_a_variable_of_the_shell_that_is_empty_names_nothing(root: Path, run: Run, words: tuple[str, ...]) -> None:
+    refused = run(*(word.format(root=root) for word in words))
+    assert refused.returncode == 2
+    assert "'' names nothing; is a variable of the shell empty?" in refused.stderr
+
+
 def test_the_help_names_what_does_not_ask(root: Path, run: Run) -> None:
     assert run("evict", root, "--older-than", "15d", "--yes").returncode == 0
     [done] = json.loads(run("journal", root, "--json").stdout)["plans"]

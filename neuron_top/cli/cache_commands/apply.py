@@ -17,13 +17,16 @@ from pathlib import Path
 
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
+from neuron_top.cli.names import named
 from neuron_top.services.caches import CacheService, Plan
 from neuron_top.services.saved_plans import read_plans
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache apply`."""
-    parser.add_argument("plan", metavar="PLANFILE", help="a file written by --save-plan, or an interrupted plan's name")
+    parser.add_argument(
+        "plan", type=named, metavar="PLANFILE", help="a file written by --save-plan, or an interrupted plan's name"
+    )
     common.add_root(parser)
     execution.add_jobs(parser)
     execution.add_grace_period(parser)

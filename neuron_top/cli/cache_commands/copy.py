@@ -18,6 +18,7 @@ import argparse
 
 from neuron_top.cli.cache_commands import options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
+from neuron_top.cli.names import named
 from neuron_top.errors import UsageError
 
 
@@ -25,10 +26,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache copy`."""
     parser.usage = "%(prog)s [options] [ROOT] DEST"
     parser.add_argument(
-        "places", nargs="+", metavar="ROOT", help="source (default: the cache in force), then destination"
+        "places", nargs="+", type=named, metavar="ROOT", help="source (default: the cache in force), then destination"
     )
-    parser.add_argument("--module", metavar="PATTERN", action="append", help="only these modules (may be repeated)")
-    parser.add_argument("--compiler", metavar="SPEC", help="only of these compilers: '==2.21', or a pattern of folders")
+    parser.add_argument(
+        "--module", type=named, metavar="PATTERN", action="append", help="only these modules (may be repeated)"
+    )
+    parser.add_argument(
+        "--compiler", type=named, metavar="SPEC", help="only of these compilers: '==2.21', or a pattern of folders"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     options.add_plan_options(parser)
 

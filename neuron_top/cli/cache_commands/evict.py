@@ -57,7 +57,9 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
         "--compiler", type=named, metavar="SPEC", help="only of these compilers: '<2.20', or a pattern of folders"
     )
     parser.add_argument("--state", metavar="S", type=common.state_names, help="only these states, comma-separated")
-    parser.add_argument("--module", metavar="PATTERN", action="append", help="only these modules (may be repeated)")
+    parser.add_argument(
+        "--module", type=named, metavar="PATTERN", action="append", help="only these modules (may be repeated)"
+    )
 
 
 def criteria_of(arguments: argparse.Namespace) -> EvictCriteria:

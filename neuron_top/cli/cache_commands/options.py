@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neuron_top import settings
 from neuron_top.amounts import parse_seconds
+from neuron_top.cli.names import named
 from neuron_top.cli.setting_options import settings_of
 from neuron_top.services.cache_reader import CacheReader
 
@@ -52,8 +53,15 @@ def add_exclusive(parser: argparse.ArgumentParser) -> None:
 def add_trash(parser: argparse.ArgumentParser) -> None:
     """Where the trash and its journal lie."""
     parser.add_argument(
-        "--trash", metavar="DIR", type=Path, help="folder of the trash, on the cache's file system (default: beside it)"
+        "--trash",
+        metavar="DIR",
+        type=_folder,
+        help="folder of the trash, on the cache's file system (default: beside it)",
     )
+
+
+def _folder(text: str) -> Path:
+    return Path(named(text))
 
 
 def add_alias(parser: argparse.ArgumentParser, old: str, dest: str, **options: Any) -> None:

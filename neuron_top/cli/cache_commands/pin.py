@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.cache_commands import options
+from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import ReadOnlyMode, UsageError
 from neuron_top.services.caches import Pin
@@ -28,8 +29,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_what(parser: argparse.ArgumentParser) -> None:
     """Which modules are meant."""
-    parser.add_argument("pattern", nargs="*", metavar="MODULE", help="a module, or a pattern of module names")
-    parser.add_argument("--run", metavar="RUN", help="every module that this recorded run used")
+    parser.add_argument(
+        "pattern", nargs="*", type=named, metavar="MODULE", help="a module, or a pattern of module names"
+    )
+    parser.add_argument("--run", type=named, metavar="RUN", help="every module that this recorded run used")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     options.add_read_only(parser)
 

@@ -14,6 +14,7 @@ import argparse
 
 from neuron_top import settings
 from neuron_top.cli.cache_commands import options
+from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.cli.setting_options import settings_of
 from neuron_top.services.cache_policy import PolicyService
@@ -31,13 +32,15 @@ FIELDS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache policy`."""
-    parser.add_argument("--max-size", metavar="SIZE", help="keep a cache below SIZE, such as 200GB")
-    parser.add_argument("--min-free", metavar="SIZE", help="keep SIZE of its disk free, such as 50GB")
-    options.add_alias(parser, "--free", "min_free")
-    parser.add_argument("--older-than", metavar="AGE", help="evict entries not used for AGE, such as 30d")
-    parser.add_argument("--state", metavar="S", help="evict entries in these states, comma-separated")
-    parser.add_argument("--pins", metavar="PATTERNS", help="never evict these modules, comma-separated patterns")
-    parser.add_argument("--grace", metavar="AGE", help="purge the trash after AGE, such as 7d")
+    parser.add_argument("--max-size", type=named, metavar="SIZE", help="keep a cache below SIZE, such as 200GB")
+    parser.add_argument("--min-free", type=named, metavar="SIZE", help="keep SIZE of its disk free, such as 50GB")
+    options.add_alias(parser, "--free", "min_free", type=named)
+    parser.add_argument("--older-than", type=named, metavar="AGE", help="evict entries not used for AGE, such as 30d")
+    parser.add_argument("--state", type=named, metavar="S", help="evict entries in these states, comma-separated")
+    parser.add_argument(
+        "--pins", type=named, metavar="PATTERNS", help="never evict these modules, comma-separated patterns"
+    )
+    parser.add_argument("--grace", type=named, metavar="AGE", help="purge the trash after AGE, such as 7d")
     parser.add_argument("--json", action="store_true", help="one JSON object: name → {value, origin}")
     options.add_read_only(parser)
 

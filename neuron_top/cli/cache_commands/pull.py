@@ -18,12 +18,17 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.cache_commands import transfer
+from neuron_top.cli.names import named
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache pull`."""
-    parser.add_argument("source", metavar="SOURCE", help="s3://bucket/prefix, or the folder of a shared cache")
-    parser.add_argument("--to", metavar="ROOT", help="the cache's folder on this node (default: the one in force)")
+    parser.add_argument(
+        "source", type=named, metavar="SOURCE", help="s3://bucket/prefix, or the folder of a shared cache"
+    )
+    parser.add_argument(
+        "--to", type=named, metavar="ROOT", help="the cache's folder on this node (default: the one in force)"
+    )
     transfer.add_options(parser)
 
 

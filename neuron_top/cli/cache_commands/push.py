@@ -14,12 +14,17 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.cache_commands import transfer
+from neuron_top.cli.names import named
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache push`."""
-    parser.add_argument("target", metavar="TARGET", help="s3://bucket/prefix, or the folder of a shared cache")
-    parser.add_argument("--from", dest="root", metavar="ROOT", help="the cache's folder (default: the one in force)")
+    parser.add_argument(
+        "target", type=named, metavar="TARGET", help="s3://bucket/prefix, or the folder of a shared cache"
+    )
+    parser.add_argument(
+        "--from", dest="root", type=named, metavar="ROOT", help="the cache's folder (default: the one in force)"
+    )
     transfer.add_options(parser)
 
 

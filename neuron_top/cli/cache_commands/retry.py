@@ -18,6 +18,7 @@ import argparse
 
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
+from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 from neuron_top.services.cache_reader import BackendKind, matcher
@@ -29,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache retry`."""
     common.add_root(parser)
     common.add_entry(parser, required=False)
-    parser.add_argument("--module", dest="patterns", metavar="PATTERN", action="append", help="only these modules")
+    parser.add_argument(
+        "--module", dest="patterns", type=named, metavar="PATTERN", action="append", help="only these modules"
+    )
     parser.add_argument("--next-run", action="store_true", help="move the failure marks aside, compile nothing")
     parser.add_argument(
         "--include-deterministic",
