@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -70,13 +71,13 @@ def describe(path: str, proc: str = "/proc") -> Filesystem:
         space = os.statvfs(path)
     except OSError:
         return Filesystem()
-    kind, mount_root, options, _ = _mount_of(os.path.realpath(path), proc)
-    why = _why_shared(kind, mount_root, proc)
+    mount = _mount_of(os.path.realpath(path), proc)
+    why = _why_shared(mount, proc)
     return Filesystem(
-        kind=kind,
+        kind=mount.kind,
         shared=why is not None,
         why_shared=why,
-        access_times=_access_times(options, space.f_flag),
+        access_times=_access_times(mount.options, space.f_flag),
         writable=os.access(path, os.W_OK),
         free=space.f_bavail * space.f_frsize,
         total=space.f_blocks * space.f_frsize,
@@ -101,12 +102,22 @@ def mounted_below(path: str, proc: str = "/proc") -> str | None:
 
 def device_of(path: str, proc: str = "/proc") -> int | None:
     """The device number of the mount that `path` lies on; None if unknown. On some kinds, `stat` reports another."""
-    return _mount_of(os.path.realpath(path), proc)[3]
+    return _mount_of(os.path.realpath(path), proc).device
 
 
-def _mount_of(path: str, proc: str) -> tuple[str | None, str, set[str], int | None]:
-    """(kind, root of the mount inside its file system, options, device) of the innermost mount above `path`."""
-    best: tuple[int, str | None, str, set[str], int | None] = (-1, None, "/", set(), None)
+class _Mount(NamedTuple):
+    """One line of the mount table. `root`: the folder of its file system that is mounted."""
+
+    place: str = ""
+    kind: str | None = None
+    root: str = "/"
+    options: frozenset[str] = frozenset()
+    device: int | None = None
+
+
+def _mount_of(path: str, proc: str) -> _Mount:
+    """The innermost mount above `path`; one without a kind if the table does not say."""
+    best = _Mount()
     try:
         with open(f"{proc}/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
             for line in table:
@@ -114,11 +125,12 @@ def _mount_of(path: str, proc: str) -> tuple[str | None, str, set[str], int | No
                 fields, kind = left.split(" "), right.split(" ")[0]
                 place = _unescaped(fields[4])
                 inside = path == place or path.startswith(place.rstrip("/") + "/")
-                if inside and len(place) >= best[0]:
-                    best = (len(place), kind, _unescaped(fields[3]), set(fields[5].split(",")), _device(fields[2]))
+                if inside and len(place) >= len(best.place):
+                    options = frozenset(fields[5].split(","))
+                    best = _Mount(place, kind, _unescaped(fields[3]), options, _device(fields[2]))
     except (OSError, IndexError):
-        return None, "/", set(), None
-    return best[1:]
+        return _Mount()
+    return best
 
 
 def _device(field: str) -> int | None:
@@ -132,7 +144,7 @@ def _unescaped(field: str) -> str:
     return field
 
 
-def _access_times(options: set[str], flags: int) -> AccessTimes | None:
+def _access_times(options: frozenset[str], flags: int) -> AccessTimes | None:
     if "noatime" in options or flags & getattr(os, "ST_NOATIME", 1024):
         return AccessTimes.NOATIME
     if "relatime" in options or flags & getattr(os, "ST_RELATIME", 4096):
@@ -140,12 +152,15 @@ def _access_times(options: set[str], flags: int) -> AccessTimes | None:
     return AccessTimes.STRICTATIME if options else None
 
 
-def _why_shared(kind: str | None, mount_root: str, proc: str) -> str | None:
+def _why_shared(mount: _Mount, proc: str) -> str | None:
+    kind = mount.kind
     if kind is None:
         return None
     if kind in SHARED_KINDS or (kind.startswith("fuse.") and kind != "fuse.fuse-overlayfs"):
         return f"{kind} can be written by other hosts"
-    if mount_root != "/" and not _sees_all_processes(proc):
+    # A container's own are what it has at / and, nearly always, a tmpfs; a volume may be a whole disk of the host.
+    is_own = mount.root == "/" and (mount.place == "/" or kind == "tmpfs")
+    if not is_own and not _sees_all_processes(proc):
         return "a folder mounted into this container: processes outside cannot be seen"
     return None
 

@@ -65,6 +65,16 @@ def test_a_folder_mounted_into_a_container_is_shared_with_whoever_is_outside(tmp
     assert not outside.shared
 
 
+@pytest.mark.parametrize(("kind", "shared"), [("xfs", True), ("ext4", True), ("tmpfs", False)])
+def test_a_whole_disk_mounted_into_a_container_is_shared_too(tmp_path: Path, kind: str, shared: bool) -> None:
+    table = [mount("/", "overlay"), mount(str(tmp_path), kind)]
+    inside = describe(str(tmp_path), proc(tmp_path / "proc", *table, namespace="pid:[4026532001]"))
+    outside = describe(str(tmp_path), proc(tmp_path / "proc2", *table))
+    assert (inside.shared, outside.shared) == (shared, False)
+    own = describe(str(tmp_path), proc(tmp_path / "proc3", mount("/", "overlay"), namespace="pid:[4026532001]"))
+    assert not own.shared
+
+
 def test_no_folder_and_no_mount_table_leave_everything_unknown(tmp_path: Path) -> None:
     assert describe(str(tmp_path / "no")) == Filesystem()
     seen = describe(str(tmp_path), str(tmp_path / "no proc"))
