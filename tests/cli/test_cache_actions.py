@@ -315,6 +315,23 @@ def test_a_wrong_name_of_a_plan_is_answered_with_where_names_are(root: Path, run
     assert "no folder of a cache" in unclear.stderr
 
 
+def test_a_dry_run_of_pull_is_json_where_json_is_asked_for(root: Path, run: Run, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    shown = run("pull", root, "--to", there, "--dry-run", "--json")
+    assert shown.returncode == 0
+    told = json.loads(shown.stdout)
+    assert (told["copied"], told["there"], told["missing"], len(told["plan"]["steps"])) == (0, 0, [], 4)
+    assert set(told) == {*json.loads(run("pull", root, "--to", there, "--json").stdout), "plan"}
+    assert run("pull", root, "--to", there, "--dry-run", "--read-only").returncode == 4
+
+
+def test_the_command_that_executes_a_saved_plan_can_be_pasted(root: Path, run: Run, tmp_path: Path) -> None:
+    options = ("--older-than", "25d", "--trash", tmp_path / "my trash", "--save-plan", tmp_path / "my plan.json")
+    told = run("evict", root, *options).stderr.partition("execute it with: neurontop cache ")[2]
+    assert run(*shlex.split(told), "--yes").returncode == 0
+    assert list((tmp_path / "my trash").glob("*/*/plan.json"))
+
+
 def test_the_way_back_names_the_trash_that_was_named(root: Path, run: Run, tmp_path: Path) -> None:
     before = entries(root)
     done = run("evict", root, "--older-than", "25d", "--trash", tmp_path / "my trash", "--yes")

@@ -7,6 +7,7 @@ terminal nothing is done. What is large, or a whole compiler version, needs the 
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ SHOWN = 25
 def run_plans(made: Sequence[Plan], arguments: argparse.Namespace, service: CacheService) -> int:
     """Show the plans, save them or ask, execute them, report; returns the exit status."""
     if arguments.save_plan is not None:
-        _save(arguments.save_plan, made)
+        _save(arguments.save_plan, arguments.trash, made)
     if arguments.dry_run or arguments.save_plan is not None:
         return _show(made, arguments)
     refusal = next((refusal_text(plan) for plan in made if plan.is_refused), "")
@@ -93,12 +94,13 @@ def _report_nothing(made: Sequence[Plan], arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _save(path: Path, made: Sequence[Plan]) -> None:
+def _save(path: Path, trash: Path | None, made: Sequence[Plan]) -> None:
     try:
         write_plans(path, made)
     except OSError as problem:
         raise UsageError(f"--save-plan {path}: {problem.strerror}") from None
-    log_stderr(f"neurontop: the plan was saved; execute it with: neurontop cache apply {path}")
+    words = ["neurontop", "cache", "apply", str(path), *(["--trash", str(trash)] if trash else [])]
+    log_stderr(f"neurontop: the plan was saved; execute it with: {shlex.join(words)}")
 
 
 def _print(made: Sequence[Plan], most: int | None) -> None:

@@ -17,7 +17,7 @@ from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import visible
 from neuron_top.services.caches import CacheService, Outcome, Plan, Progress
 from neuron_top.units import bytes_text, counted, duration_text
-from neuron_top.views.plan import outcome_lines, outcome_with_texts, plan_lines
+from neuron_top.views.plan import outcome_lines, outcome_with_texts, plan_lines, with_texts
 from neuron_top.views.plan_sentences import progress_parts, refusal_text
 
 STREAMS = 4
@@ -59,8 +59,11 @@ def transfer(arguments: argparse.Namespace, source: str | None, target: str | No
     if len(missing) > 10:
         log_stderr(f"neurontop: and {len(missing) - 10} more that are not there")
     if arguments.dry_run:
-        print("\n".join(visible(line.text) for line in plan_lines(plan, None)))
-        return 1 if missing else 0
+        if arguments.json:
+            print_json({**_json(plan, None, 0.0, missing, service.already_there(plan)), "plan": with_texts(plan)})
+        else:
+            print("\n".join(visible(line.text) for line in plan_lines(plan, None)))
+        return RefusedForSafety.exit_code if plan.is_refused else 1 if missing else 0
     if plan.is_refused:
         raise RefusedForSafety(f"nothing was done: {refusal_text(plan)}")
     outcome, seconds = _carried_out(service, plan, arguments.streams)
@@ -105,20 +108,8 @@ class _Rate:
 def _report(
     arguments: argparse.Namespace, plan: Plan, outcome: Outcome | None, seconds: float, missing: list[str], there: int
 ) -> None:
-    copied = outcome.moved_bytes if outcome else 0
     if arguments.json:
-        print_json(
-            {
-                "source": plan.root,
-                "target": plan.target,
-                "copied": outcome.done if outcome else 0,
-                "bytes": copied,
-                "seconds": round(seconds, 3),
-                "there": there,
-                "refused": dict(outcome_with_texts(outcome).refused) if outcome else {},
-                "missing": missing,
-            }
-        )
+        print_json(_json(plan, outcome, seconds, missing, there))
         return
     if outcome is None:
         every = f"{plan.target} has every usable entry that was asked for of {plan.root}"
@@ -126,6 +117,20 @@ def _report(
         return
     for line in outcome_lines(outcome):
         print(visible(line.text))
+    copied = outcome.moved_bytes
     rate = bytes_text(copied / max(seconds, 0.001))
     entries = counted(outcome.done, "entry", "entries")
     print(f"{entries}, {bytes_text(copied)} in {duration_text(seconds)} ({rate}/s), each verified")
+
+
+def _json(plan: Plan, outcome: Outcome | None, seconds: float, missing: list[str], there: int) -> dict[str, object]:
+    return {
+        "source": plan.root,
+        "target": plan.target,
+        "copied": outcome.done if outcome else 0,
+        "bytes": outcome.moved_bytes if outcome else 0,
+        "seconds": round(seconds, 3),
+        "there": there,
+        "refused": dict(outcome_with_texts(outcome).refused) if outcome else {},
+        "missing": missing,
+    }
