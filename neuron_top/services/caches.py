@@ -258,7 +258,9 @@ class CacheService(CachePlanner):
         if not path.is_file():
             return self.modules_of_run(text)
         try:
-            found = dict.fromkeys(_MODULE_NAME.findall(path.read_text(encoding="utf-8", errors="replace")))
+            with path.open(encoding="utf-8", errors="replace") as lines:
+                names = (name for line in lines for name in _MODULE_NAME.findall(line))
+                found = dict.fromkeys(name.replace("%2B", "+") for name in names)
         except OSError as problem:
             raise UsageError(f"{text}: {problem.strerror}") from None
         if not found:
@@ -302,7 +304,8 @@ class CacheService(CachePlanner):
         return can_match(text)
 
 
-_MODULE_NAME = re.compile(r"MODULE_[0-9a-f]{1,64}(?:\+[0-9a-f]{8})?", re.ASCII)
+_MODULE_NAME = re.compile(r"MODULE_[0-9a-f]{1,64}(?:(?:\+|%2B)[0-9a-f]{8})?(?![\w+%])", re.ASCII)
+"""A module as logs, paths and URLs name it; no graph of an old client (`MODULE_0_SyncTensorsGraph.315_…`)."""
 
 
 def compiles_at_once(plan: Plan) -> int:

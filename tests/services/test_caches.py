@@ -319,6 +319,18 @@ def test_a_second_cache_of_a_disk_frees_only_what_the_first_and_the_trashes_do_n
     assert [len(plan.steps) for plan in service.plan_room(roots[::-1], 103 << 20)] == [0]
 
 
+def test_a_log_names_modules_and_not_the_graphs_of_old_clients(service: CacheService, tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text(
+        "Compile of MODULE_0_SyncTensorsGraph.12_3456_host-a-1-b\n"
+        f"Using a cached neff at /cache/{caches.COMPILER}/{caches.module(1)}/model.neff\n"
+        f"HEAD https://hub.example/resolve/main/{caches.module(2).replace('+', '%2B')}/model.done 404\n"
+        f"model.{caches.module(1)}.hlo_module.pb; MODULE_0123456789abcdef0123\n"
+    )
+    names = (caches.module(1), caches.module(2), "MODULE_0123456789abcdef0123")
+    assert service.modules_needed(str(log)) == names
+
+
 def test_names_are_distinguished_in_one_place(service: CacheService, tmp_path: Path) -> None:
     assert service.backend("s3://bucket//prefix/").root == "s3://bucket/prefix"
     assert service.backend(f"file://{tmp_path}").root == os.path.realpath(tmp_path)
