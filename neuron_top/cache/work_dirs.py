@@ -20,6 +20,9 @@ from neuron_top.cache.tree import measure
 QUIET_SECONDS = 600.0
 """A work folder that changed within this time belongs to a live compile, whatever the process list says."""
 _SCANNED_FOLDERS = 20_000
+_NXD = "_tp[0-9]*_bk[0-9]*"
+"""The folder of one compile of NxD, in that of its graph (and, with images, in that of a part of the model). The
+variable may name a folder where other things lie too."""
 
 
 class WorkDir(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +46,8 @@ def places(environ: Mapping[str, str] = os.environ, tmp: str | None = None) -> l
     nxd = environ.get("BASE_COMPILE_WORK_DIR") or f"{tmp}/nxd_model"
     return [
         ("compile", f"{glob.escape(tmp)}/*/neuroncc_compile_workdir/*/"),
-        ("nxd", f"{glob.escape(nxd)}/*/*/"),
+        ("nxd", f"{glob.escape(nxd)}/*/{_NXD}/"),
+        ("nxd", f"{glob.escape(nxd)}/*/*/{_NXD}/"),
         ("parallel", f"{glob.escape(tmp)}/*/parallel_compile_workdir/"),
     ]
 

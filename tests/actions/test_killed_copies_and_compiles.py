@@ -121,9 +121,9 @@ def test_a_killed_sweep_of_work_folders_is_undone_or_resumed(
     killed, at = True, 0
     while killed:
         parent = work / f"{resume}-{at}"
-        (parent / "work").mkdir(parents=True)
-        (parent / "work/graph.hlo").write_bytes(b"g" * 5000)
-        caches.grow_old(parent / "work", 3)
+        (parent / "_tp0_bk0").mkdir(parents=True)
+        (parent / "_tp0_bk0/graph.hlo").write_bytes(b"g" * 5000)
+        caches.grow_old(parent / "_tp0_bk0", 3)
         before = caches.everything(parent)
         found = [folder for folder in sweep.find_work_folders() if Path(folder.path).parent == parent]
         (plan,) = sweep.plan_sweeps(found, AROUND, os.getuid())

@@ -74,6 +74,19 @@ def test_the_place_of_the_model_builder_is_a_variable(tmp_path: Path) -> None:
     ]
 
 
+def test_what_else_lies_below_the_folder_of_the_variable_is_no_work_folder(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    folder(home, "work", "thesis", age=9e4)
+    folder(home, "work", "thesis", "chapter", age=9e4)
+    folder(home, "text_model", "context_encoding_model", "_tp0_bk12", age=9e4)
+    environ = {"BASE_COMPILE_WORK_DIR": str(home)}
+    assert list(found(tmp_path, **environ)) == ["home/text_model/context_encoding_model/_tp0_bk12"]
+    everything = [str(place) for place in home.rglob("*") if place.is_dir()]
+    assert [place for place in everything if work_dirs.is_work_folder(place, environ, str(tmp_path))] == [
+        str(home / "text_model" / "context_encoding_model" / "_tp0_bk12")
+    ]
+
+
 def test_a_folder_lives_while_a_process_names_it_or_it_grows(tmp_path: Path) -> None:
     named = folder(tmp_path, "me", "neuroncc_compile_workdir", "named", age=9e4)
     folder(tmp_path, "me", "neuroncc_compile_workdir", "grows", age=60)
