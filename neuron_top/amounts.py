@@ -38,9 +38,10 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_seconds(text: str) -> float:
-    """`30d`, `1w2d` → seconds. Raises UsageError."""
+    """`30d`, `1w2d` → seconds. Raises UsageError; for `6M` too, which may mean months, while `m` is minutes."""
     cleaned = text.strip().lower()
-    parts = _SPAN.findall(cleaned) if len(text) <= _MOST_DIGITS and _SPANS.match(cleaned) else []
+    is_span = len(text) <= _MOST_DIGITS and "M" not in text and _SPANS.match(cleaned)
+    parts = _SPAN.findall(cleaned) if is_span else []
     if not parts or any(unit not in _SECONDS for _, unit in parts):
         raise UsageError(
             f"{text!r} is not a span of time: expected numbers with units s, m, h, d, w or y, as in 30d or 12h"

@@ -18,7 +18,9 @@ def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
     assert parse_bytes(text) == size
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("30d", 2_592_000), ("1w2d", 777_600), ("90m", 5400), ("0.5h", 1800)])
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("30d", 2_592_000), ("1w2d", 777_600), ("90m", 5400), ("0.5h", 1800), ("2D", 172_800)]
+)
 def test_spans_of_time_are_read_as_people_write_them(text: str, seconds: float) -> None:
     assert parse_seconds(text) == seconds
 
@@ -29,7 +31,7 @@ def test_what_is_no_size_is_refused_in_words(text: str) -> None:
         parse_bytes(text)
 
 
-@pytest.mark.parametrize("text", ["", "-1d", "30", "nan", "1e9d", "3 moons", "9999y", "d30"])
+@pytest.mark.parametrize("text", ["", "-1d", "30", "nan", "1e9d", "3 moons", "9999y", "d30", "6M", "1y6M"])
 def test_what_is_no_span_is_refused_in_words(text: str) -> None:
     with pytest.raises(UsageError, match=r"not a span|longer than"):
         parse_seconds(text)
