@@ -302,6 +302,14 @@ def _without_indexes(folder: Path) -> dict[str, tuple[bytes, int, int]]:
     return {name: each for name, each in caches.everything(folder).items() if "/cache-index/" not in name}
 
 
+def test_a_folder_that_was_taken_for_a_plan_is_named(root: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root.parent)
+    root.rename("cafe")
+    refused = run("restore", "cafe")
+    assert refused.returncode == 3
+    assert "cafe was taken for the name of a plan: for the folder, write ./cafe" in refused.stderr
+
+
 def test_a_wrong_name_of_a_plan_is_answered_with_where_names_are(root: Path, run: Run) -> None:
     assert "nothing was done to this cache" in run("restore", "c1", root).stderr
     for criteria in (("--state", "failed"), ("--older-than", "15d")):

@@ -47,6 +47,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Restore."""
+    try:
+        return _restore(arguments)
+    except NothingToShow as problem:
+        word = arguments.plan
+        if arguments.root is not None or word is None or not _PLAN.match(word) or not Path(word).is_dir():
+            raise
+        raise NothingToShow(
+            f"{problem}; {word} was taken for the name of a plan: for the folder, write ./{word}"
+        ) from None
+
+
+def _restore(arguments: argparse.Namespace) -> int:
     service = options.service_of(arguments)
     plan, given = _plan_and_root(arguments)
     root = service.resolve(given)
