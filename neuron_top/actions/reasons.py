@@ -116,6 +116,7 @@ class NotDoneCode(StrEnum):
     IMPOSSIBLE = "impossible"
     NO_VERSION = "no-version"
     DELETED_BEFORE = "deleted-before"
+    OTHER_LAYER = "other-layer"
     STORAGE = "storage"
     """What the disk or the storage service answered."""
 

@@ -148,6 +148,8 @@ NOT_DONE = {
     NotDoneCode.IMPOSSIBLE: "TorchNeuron's cache has nothing to {detail}",
     NotDoneCode.NO_VERSION: "no version of it is kept",
     NotDoneCode.DELETED_BEFORE: "it was deleted before this plan",
+    NotDoneCode.OTHER_LAYER: "it cannot be moved to the trash: it lies in a container's image, where it would free "
+    "nothing, or on another mount",
     NotDoneCode.STORAGE: "{detail}",
 }
 """Why a planned step was not done, or what a plan took was not brought back."""

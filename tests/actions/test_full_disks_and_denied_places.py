@@ -114,6 +114,25 @@ def test_a_read_only_file_system_is_refused_with_words(small_disk: Path) -> None
         caches.carried_out(plan, Trash(root))
 
 
+def test_a_folder_of_a_containers_image_is_reported_as_such(tmp_path: Path) -> None:
+    place = tmp_path / "merged"
+    for folder in (place, tmp_path / "upper", tmp_path / "work"):
+        folder.mkdir()
+    caches.entry(tmp_path / "image" / "cache", 1)
+    layers = f"lowerdir={tmp_path}/image,upperdir={tmp_path}/upper,workdir={tmp_path}/work,redirect_dir=off"
+    command = ["mount", "-t", "overlay", "-o", layers, "none", str(place)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting layers needs root and the right to mount")
+    try:
+        root = place / "cache"
+        outcome = caches.carried_out(planned(root, shared=None), Trash(root))
+        assert outcome.done == 0
+        assert "it lies in a container's image" in caches.reasons(outcome)[0]
+        assert len(caches.looked_at(root).entries) == 1
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
 def test_permission_denied_half_way_stops_only_those_steps(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("becoming another user needs root")
