@@ -16,6 +16,7 @@ from neuron_top.cache.locks import verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence
 from neuron_top.cache.model.entry import Artifact, Entry, Part, written_at
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import scanner
 from neuron_top.cache.use import AHEAD_SECONDS, CacheUse, is_ahead
 
 COMPILE_SECONDS = (5.0, 12 * 3600.0)
@@ -158,12 +159,13 @@ def collect_context(
     changes = (entry.changed_at for entry in snapshot.entries if entry.changed_at > ours.get(entry.path, 0.0))
     evidence = verdicts.evidence_on(snapshot.root, [], changes=changes)
     disk = snapshot.filesystem
+    others = scanner.others_now(snapshot) if disk.shared else snapshot.others
     return PlanContext(
         now=time.time() if now is None else now,
         before=Totals(
             entries=len(snapshot.entries),
-            files=sum(map(_files, snapshot.entries)) + sum(other.files for other in snapshot.others),
-            size=snapshot.totals().all.bytes + sum(other.allocated for other in snapshot.others),
+            files=sum(map(_files, snapshot.entries)) + sum(other.files for other in others),
+            size=snapshot.totals().all.bytes + sum(other.allocated for other in others),
             free=disk.free,
             free_inodes=disk.free_inodes,
         ),

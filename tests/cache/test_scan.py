@@ -11,10 +11,12 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neuron_top.actions.plan_context import collect_context
 from neuron_top.cache.model.states import State
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.scan import catalog, index, scanner
@@ -318,6 +320,22 @@ def test_a_file_in_place_of_a_module_folder_is_no_entry(tmp_path: Path) -> None:
     (tmp_path / COMPILER).mkdir()
     (tmp_path / COMPILER / "MODULE_13190871343506053659").write_bytes(b"")
     assert scanner.scan(str(tmp_path)).entries == ()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_plan_counts_what_is_deep_in_other_folders_as_it_is_now(tmp_path: Path, shared: bool) -> None:
+    root, state = tmp_path / "cache", tmp_path / "state"
+    write_entry(root, HIT)
+    deep = root / "dumps" / "run" / "sg00"
+    deep.mkdir(parents=True)
+    (deep / "bir.json").write_bytes(b"x" * 1_000_000)
+    full = catalog.open_root(str(root), state)
+    (deep / "bir.json").unlink()
+    emptied = catalog.open_root(str(root), state) if not shared else full
+    disk = msgspec.structs.replace(full.filesystem, shared=shared)
+    before = collect_context(msgspec.structs.replace(emptied, filesystem=disk)).before
+    assert before.size == full.totals().all.bytes
+    assert before.files == len(HIT) + 1, "and the flags"
 
 
 def test_entries_in_the_root_itself_are_found_and_what_lies_beside_them_is_counted_once(tmp_path: Path) -> None:

@@ -31,12 +31,15 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def open_root(root: str, state: Path, *, full: bool = False) -> Snapshot:
-    """The snapshot of `root` now; `full` reads every file again. Raises NothingToShow if there is no such folder."""
+    """The snapshot of `root` now; `full` reads every file again. What is no entry is measured again too, except on
+    shared file systems, where that takes long. Raises NothingToShow if there is no such folder."""
     real = os.path.realpath(root)
     before = None if full else index.load(real, state)
     from neuron_top.cache.scan import scanner  # sums of a settled cache, which scripts ask for, need none of it
 
     snapshot = scanner.scan(real) if before is None else scanner.refresh(before)
+    if before is not None and not snapshot.filesystem.shared:
+        snapshot = msgspec.structs.replace(snapshot, others=scanner.others_now(snapshot))
     if before is None or _differs(before, snapshot):
         index.save(snapshot, state)
     return snapshot
@@ -86,7 +89,7 @@ def _differs(before: Snapshot, after: Snapshot) -> bool:
     """Whether the index must be written again: something changed, or its date lies ahead, or will soon be too old."""
     if not 0 <= after.taken_at - before.taken_at <= TRUSTED_SECONDS / 4:
         return True
-    if {other.path for other in before.others} != {other.path for other in after.others}:
+    if set(before.others) != set(after.others):
         return True
     return before.folders != after.folders or set(map(id, before.entries)) != set(map(id, after.entries))
 

@@ -49,9 +49,24 @@ def scan(root: str, *, lock_verdicts: LockVerdicts = current_verdicts, now: floa
 def refresh(before: Snapshot, *, lock_verdicts: LockVerdicts = current_verdicts, now: float | None = None) -> Snapshot:
     """Read again what may have changed since `before`; entries that did not change are the same objects.
 
-    Raises NothingToShow if the root is gone.
+    A folder that is no entry is measured again only if its own time differs: see `others_now`. Raises NothingToShow if
+    the root is gone.
     """
     return _Scan(before.root, before, lock_verdicts, now).run()
+
+
+def others_now(snapshot: Snapshot) -> tuple[Other, ...]:
+    """What is no entry, with each folder measured again: a change deep in it does not show in its own time."""
+    reader = NoAtimeReader()
+    return tuple(_measured(snapshot.root, other, reader) for other in snapshot.others)
+
+
+def _measured(root: str, other: Other, reader: NoAtimeReader) -> Other:
+    place = f"{root}/{other.path}"
+    if os.path.islink(place) or not os.path.isdir(place):
+        return other
+    size = measure(place, reader, OTHERS_LIMIT)
+    return Other(other.path, size.allocated, size.files, other.mtime_ns)
 
 
 def refresh_entries(
