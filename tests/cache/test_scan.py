@@ -304,6 +304,18 @@ def test_the_layouts_of_2022_and_of_the_hub_in_2023_are_found(tmp_path: Path) ->
     assert {other.path: other.files for other in snapshot.others} == {"lock": 1, f"{COMPILER}/0_REGISTRY": 1}
 
 
+@pytest.mark.parametrize("old", ["USER_neuroncc-1.0.47218.0+162039557", COMPILER])
+def test_what_goes_deep_in_an_entry_of_2022_or_an_exported_model_is_seen(tmp_path: Path, old: str) -> None:
+    deep = tmp_path / "cache" / old / "MODULE_18200615679846498221" / "unet" / "deep"
+    deep.mkdir(parents=True)
+    (deep / "model.neff").write_bytes(neff())
+    set_age(deep.parent.parent, LONG_AGO)
+    before = catalog.open_root(str(tmp_path / "cache"), tmp_path / "state").entries[0]
+    (deep / "model.neff").unlink()
+    after = catalog.open_root(str(tmp_path / "cache"), tmp_path / "state").entries[0]
+    assert (before.allocated > 0, after.allocated) == (True, 0)
+
+
 @pytest.mark.parametrize("access_times", [True, False])
 def test_a_mount_without_access_times_shows_no_read_of_an_entry_of_2022(tmp_path: Path, access_times: bool) -> None:
     compiler, module = "USER_neuroncc-1.0.47218.0+162039557", "MODULE_18200615679846498221"
