@@ -37,6 +37,15 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
+@pytest.mark.parametrize("option", [["--state", "hit"], ["--sort", "bytes"]])
+def test_what_selects_entries_of_neuron_caches_is_not_ignored(
+    root: Path, option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cache", "ls", str(root), *option]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, "are for Neuron caches" in printed.err) == ("", True)
+
+
 def test_entries_have_their_state_and_whether_they_were_promoted(root: Path) -> None:
     assert [(each.entry.key, each.entry.state, each.promoted) for each in VllmCache(str(root)).entries()] == [
         (DONE, VllmState.COMPLETE, True),

@@ -21,6 +21,7 @@ from typing import Any
 
 from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import log_stderr, print_json, table
+from neuron_top.errors import UsageError
 from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import FAILURES, Entry, State, UsageHistory, written_at
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
@@ -28,6 +29,7 @@ from neuron_top.views.entry_states import MEANINGS
 from neuron_top.views.failure_advice import ADVICE
 
 _LAST = float("-inf")
+_SORT = "module"
 SORTS: dict[str, tuple[Callable[[Entry, UsageHistory], Any], bool]] = {
     "module": (lambda entry, past: (entry.compiler, entry.module), False),
     "compiler": (lambda entry, past: (entry.compiler, entry.module), False),
@@ -56,22 +58,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help=f"only these states, comma-separated or given again: {', '.join(State)}",
     )
-    parser.add_argument("--sort", choices=SORTS, default="module", help="order of the rows (default: module)")
+    parser.add_argument("--sort", choices=SORTS, help=f"order of the rows (default: {_SORT})")
     parser.add_argument("--rescan", action="store_true", help="look at every file again, not only at what changed")
     options.add_alias(parser, "--full", "rescan", action="store_true")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
-    if inductor.is_asked_for(arguments):
-        return inductor.listing(arguments)
-    if vllm.is_asked_for(arguments):
-        return vllm.listing(arguments)
+    is_inductors = inductor.is_asked_for(arguments)
+    if is_inductors or vllm.is_asked_for(arguments):
+        if arguments.state or arguments.sort:
+            raise UsageError("--state and --sort are for Neuron caches: this is another program's")
+        return inductor.listing(arguments) if is_inductors else vllm.listing(arguments)
     service = options.reader()
     root = service.resolve(arguments.root)
     snapshot = common.take_snapshot(service, root, rescan=arguments.rescan)
     past = service.usage_history(root)
-    key, largest_first = SORTS[arguments.sort]
+    key, largest_first = SORTS[arguments.sort or _SORT]
     entries = sorted(snapshot.entries, key=lambda entry: key(entry, past), reverse=largest_first)
     if arguments.state:
         entries = [entry for entry in entries if entry.state in arguments.state]
