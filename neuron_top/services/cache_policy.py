@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import time
 
 import msgspec
 
@@ -41,6 +42,8 @@ class PolicyService:
     def maintain(self, caches: CacheService, root: str) -> Maintenance:
         """Purge files that are in the trash for longer than the grace period, then apply the policy."""
         wanted = criteria_of(self._settings)
+        if not caches.read_only:
+            caches.backend(root).journal().date_again(time.time())
         expired = self._expired(caches, root) if not caches.read_only else ()
         purge = caches.purge(root, expired) if expired else Purge()
         plans: list[Plan] = []

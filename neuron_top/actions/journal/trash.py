@@ -42,6 +42,7 @@ from neuron_top.actions.verb import Verb
 from neuron_top.cache.filesystem import mounted_below
 from neuron_top.cache.model.filenames import SDK_COMPILERS
 from neuron_top.cache.tree import linked_inodes
+from neuron_top.cache.use import is_ahead
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
 from neuron_top.folders import Removed
@@ -348,6 +349,16 @@ class Trash:
             and history.begun.plan in lying
         ]
 
+    def date_again(self, now: float) -> None:
+        """Let the age of plans that are dated far ahead of the clock count from now, as no other time is known.
+
+        They would never expire, and their bytes would count as space that a purge frees. Raises RefusedForSafety.
+        """
+        if any(_is_dated_ahead(each, now) for each in self.entries()):
+            with self.exclusively():
+                ended = [each.ended for each in self.entries() if each.ended and _is_dated_ahead(each, now)]
+                self.write(*(msgspec.structs.replace(each, at=now) for each in ended))
+
     def trash_bytes(self) -> int:
         """Bytes in the trash, which become free when it is purged."""
         return sum(history.bytes_in_trash for history in self.expired(float("inf")))
@@ -433,6 +444,10 @@ class Trash:
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _is_dated_ahead(history: PlanHistory, now: float) -> bool:
+    return history.state in UNDOABLE and history.ended is not None and is_ahead(history.ended.at, now)
 
 
 def _make_folders(folder: Path) -> None:
