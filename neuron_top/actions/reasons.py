@@ -84,6 +84,7 @@ class NotDoneCode(StrEnum):
     LOCK_NEW = "lock-new"
     HOLDER_ALIVE = "holder-alive"
     IN_USE = "in-use"
+    PINNED = "pinned"
     AT_WORK = "at-work"
     COPIED_NOW = "copied-now"
     USABLE_THERE = "usable-there"

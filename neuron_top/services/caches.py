@@ -122,7 +122,11 @@ class CacheService(CachePlanner):
                 streams=streams,
             )
         options = ExecuteOptions(
-            read_only=self.read_only, watch=watch, grace_seconds=self._grace_seconds, in_use=self._in_use
+            read_only=self.read_only,
+            watch=watch,
+            grace_seconds=self._grace_seconds,
+            in_use=self._in_use,
+            pins=self.pinned(),
         )
         backend = self.backend(plan.root)
         journal = backend.journal()

@@ -116,6 +116,7 @@ NOT_DONE = {
     NotDoneCode.LOCK_NEW: "a new lock appeared",
     NotDoneCode.HOLDER_ALIVE: "{detail}",
     NotDoneCode.IN_USE: "it is in use: {detail}",
+    NotDoneCode.PINNED: "it was pinned since the plan was made",
     NotDoneCode.AT_WORK: "{detail}",
     NotDoneCode.COPIED_NOW: "it is locked: another copy is at work there",
     NotDoneCode.USABLE_THERE: "the destination has it by now",

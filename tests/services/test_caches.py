@@ -17,7 +17,7 @@ from neuron_top.actions.backends import BackendKind
 from neuron_top.actions.journal.plan_history import HistoryState
 from neuron_top.actions.journal.records import PlanEnded
 from neuron_top.actions.planners.evict import EvictCriteria
-from neuron_top.actions.reasons import ReasonCode, RefusalCode
+from neuron_top.actions.reasons import NotDone, NotDoneCode, ReasonCode, RefusalCode
 from neuron_top.actions.registry import ACTIONS, action_of
 from neuron_top.actions.verb import Verb
 from neuron_top.cache import s3
@@ -340,6 +340,19 @@ def test_names_are_distinguished_in_one_place(service: CacheService, tmp_path: P
         assert "secret" not in str(reported.value)
     with pytest.raises(UsageError, match="not a folder of this machine"):
         service.resolve("s3://bucket/prefix", folder=True)
+
+
+def test_what_is_pinned_after_the_plan_was_made_stays(service: CacheService, store: Make, tmp_path: Path) -> None:
+    for number in (1, 2):
+        states.entry_in(tmp_path / "cache", State.HIT, number=number)
+    root = store(tmp_path / "cache")
+    plan = service.plan(Verb.EVICT, root, paths(service, root))
+    service.pin([caches.module(1)])
+    outcome = service.execute(plan)
+    assert outcome.done == 1
+    [(path, why)] = outcome.refused
+    assert (path.rpartition("/")[2], why) == (caches.module(1), NotDone(NotDoneCode.PINNED))
+    assert paths(service, root) == [path]
 
 
 def test_pins_are_set_and_taken_back(service: CacheService) -> None:

@@ -54,6 +54,8 @@ class ExecuteOptions(msgspec.Struct, frozen=True, kw_only=True):
     grace_seconds: float = GRACE_SECONDS
     in_use: Callable[[str], CacheUse | None] | None = None
     """Returns who uses a root; None: this machine's processes are looked at."""
+    pins: tuple[str, ...] = ()
+    """Patterns of modules that no eviction takes, also if they were pinned after the plan was made."""
 
 
 def ignore(done: int, total: int) -> None:

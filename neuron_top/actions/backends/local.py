@@ -112,6 +112,7 @@ class LocalBackend:
             read_only=options.read_only,
             watch=options.watch,
             in_use=options.in_use or plan_context.in_use,
+            pins=options.pins,
         )
 
     def waits_for_readers(self, plan: Plan) -> bool:

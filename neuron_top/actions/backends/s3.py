@@ -140,6 +140,7 @@ class S3Backend:
             read_only=options.read_only,
             grace_seconds=options.grace_seconds,
             watch=options.watch,
+            pins=options.pins,
         )
 
     def waits_for_readers(self, plan: Plan) -> bool:

@@ -44,6 +44,7 @@ class TorchNeuronBackend(LocalBackend):
             read_only=options.read_only,
             watch=options.watch,
             in_use=options.in_use or plan_context.in_use,
+            pins=options.pins,
         )
 
     def copy_target(self) -> NoReturn:

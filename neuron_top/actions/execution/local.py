@@ -11,14 +11,14 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
 from neuron_top.actions import entry_lock, plan_context
 from neuron_top.actions import plan as plans
 from neuron_top.actions.entry_lock import EntryLockGuard
-from neuron_top.actions.execution.preconditions import check_preconditions
+from neuron_top.actions.execution.preconditions import check_preconditions, pin_check
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash, way_out
@@ -52,8 +52,10 @@ def execute(
     read_only: bool = False,
     watch: Callable[[Progress], bool] = lambda progress: True,
     in_use: Callable[[str], CacheUse | None] = plan_context.in_use,
+    pins: Collection[str] = (),
 ) -> Outcome:
-    """Execute `plan`. `watch` is called after each step; False stops cleanly before the next.
+    """Execute `plan`. `watch` is called after each step; False stops cleanly before the next. No eviction takes a
+    module that one of `pins` matches.
 
     Before a step that could harm a job, but at most once a second, `in_use` is asked who uses the root by now.
 
@@ -61,7 +63,7 @@ def execute(
     executed again: steps that are done already are skipped.
     """
     check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
-    with trash.exclusively(resuming=plan.identity), Execution(plan, trash, watch, in_use) as execution:
+    with trash.exclusively(resuming=plan.identity), Execution(plan, trash, watch, in_use, pins) as execution:
         execution.run()
         return execution.outcome()
 
@@ -71,9 +73,15 @@ class Execution:
     first and last record of it."""
 
     def __init__(
-        self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], CacheUse | None]
+        self,
+        plan: Plan,
+        trash: Trash,
+        watch: Callable[[Progress], bool],
+        in_use: Callable[[str], CacheUse | None],
+        pins: Collection[str],
     ) -> None:
         self.plan, self.trash, self.watch, self.in_use = plan, trash, watch, in_use
+        self.check_unpinned = pin_check(plan, pins)
         self.use: CacheUse | None = None
         self.asked = float("-inf")
         self.place = trash.folder / plan.identity
@@ -196,6 +204,8 @@ class Execution:
             if resumed and self._is_emptied(entry, step):
                 return False
             touched = resumed and self._is_touched(entry, step)
+            if not touched:  # else half of it is gone, and its lock is ours
+                self.check_unpinned(step)
             entry.check(step.fingerprint, touched=touched)
             self._check_quiet(step)
             self._act(entry, step, fresh=not touched)

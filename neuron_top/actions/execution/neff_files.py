@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from neuron_top.actions import plan_context
 from neuron_top.actions.execution.local import OWN, Execution
@@ -33,19 +33,25 @@ def execute(
     read_only: bool = False,
     watch: Callable[[Progress], bool] = lambda progress: True,
     in_use: Callable[[str], CacheUse | None] = plan_context.in_use,
+    pins: Collection[str] = (),
 ) -> Outcome:
     """Execute `plan`, as `execution.local.execute` does. Raises RefusedForSafety."""
     check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
-    with trash.exclusively(resuming=plan.identity), _NeffExecution(plan, trash, watch, in_use) as execution:
+    with trash.exclusively(resuming=plan.identity), _NeffExecution(plan, trash, watch, in_use, pins) as execution:
         execution.run()
         return execution.outcome()
 
 
 class _NeffExecution(Execution):
     def __init__(
-        self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], CacheUse | None]
+        self,
+        plan: Plan,
+        trash: Trash,
+        watch: Callable[[Progress], bool],
+        in_use: Callable[[str], CacheUse | None],
+        pins: Collection[str],
     ) -> None:
-        super().__init__(plan, trash, watch, in_use)
+        super().__init__(plan, trash, watch, in_use, pins)
         self._lock_folders = torch_neuron.lock_folders(str(trash.root), os.environ, read_processes())
 
     def _carry_out(self, step: Step, *, resumed: bool) -> bool:
@@ -53,6 +59,7 @@ class _NeffExecution(Execution):
             raise StaleEntryError(NotDoneCode.IMPOSSIBLE, step.action)
         if resumed and self._is_done(step):
             return False
+        self.check_unpinned(step)
         with self.root.file(step.path) as neff:
             neff.check(step.fingerprint)
             self._check_quiet(step)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.plan import Action, Plan
+from neuron_top.actions.module_patterns import matcher
+from neuron_top.actions.open_entries import StaleEntryError
+from neuron_top.actions.plan import Action, Plan, Step
+from neuron_top.actions.reasons import NotDoneCode
+from neuron_top.actions.verb import Verb
 from neuron_top.errors import ReadOnlyMode, RefusedForSafety
 
 
@@ -27,3 +31,14 @@ def check_preconditions(
         raise RefusedForSafety(f"a plan to {plan.verb} cannot be executed on this storage")
     if root != storage_root:
         raise RefusedForSafety(f"this plan is for {root} and cannot be executed on {storage_root}")
+
+
+def pin_check(plan: Plan, pins: Collection[str]) -> Callable[[Step], None]:
+    """A check of steps that raises StaleEntryError for an eviction of a module that is pinned by now."""
+    is_pinned = matcher(pins if plan.verb is Verb.EVICT else ())
+
+    def check(step: Step) -> None:
+        if is_pinned(step.path.rpartition("/")[2].removesuffix(".neff")):
+            raise StaleEntryError(NotDoneCode.PINNED)
+
+    return check

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from neuron_top.actions import plan as plans
 from neuron_top.actions.backends.base import GRACE_SECONDS
-from neuron_top.actions.execution.preconditions import check_preconditions
+from neuron_top.actions.execution.preconditions import check_preconditions, pin_check
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import Move, MovesIntended
 from neuron_top.actions.journal.s3_journal import BucketJournal
@@ -45,6 +45,7 @@ def execute(
     grace_seconds: float = GRACE_SECONDS,
     watch: Callable[[Progress], bool] = lambda progress: True,
     sleep: Callable[[float], object] = time.sleep,
+    pins: Collection[str] = (),
 ) -> Outcome:
     """Execute a plan on a bucket. Raises RefusedForSafety if the plan, read-only mode or the bucket forbids it.
 
@@ -54,7 +55,7 @@ def execute(
     check_preconditions(plan, plan.root, bucket.url, OWN, read_only=read_only)
     versioned = bucket.versioned()
     with trash.exclusively():
-        run = _Execution(plan, bucket, trash)
+        run = _Execution(plan, bucket, trash, pins)
         trash.keep(plan)
         trash.write(plan_history.begun(plan, lock_owner.current()))
         try:
@@ -78,8 +79,9 @@ def execute(
 
 
 class _Execution:
-    def __init__(self, plan: Plan, bucket: s3.Bucket, trash: BucketJournal) -> None:
+    def __init__(self, plan: Plan, bucket: s3.Bucket, trash: BucketJournal, pins: Collection[str]) -> None:
         self.plan, self.bucket, self.trash = plan, bucket, trash
+        self.check_unpinned = pin_check(plan, pins)
         self.earlier = {
             (move.path, move.inode)
             for history in trash.entries()
@@ -111,6 +113,7 @@ class _Execution:
         watch(Progress(len(self.taken), len(self.refused), steps, self.bytes, "", draining=seconds))
 
     def _mark(self, number: int, step: Step) -> None:
+        self.check_unpinned(step)
         objects = self._objects(step)
         goes = _in_order(step, objects)
         if not goes and not self.earlier:
