@@ -76,7 +76,13 @@ FAMILIES = (
         (WRAPPER, PLAIN),
     ),
     FamilyRow(HfHub, (b"recompiled",)),
-    FamilyRow(Dots, (b"\n.", b": .", b":.", b") .", b"        ."), (DOTS,), counted=False),
+    FamilyRow(
+        Dots,
+        (b"\n.", b": .", b":.", b") .", b"        .", b" ..", b"\t..", b"]..", b"|..", b">..", b"m..", b"G..", b'"..',
+         b" .\r", b"\t.\r", b"\r.", b" .\x1b", b"m.\x1b", b"m.\\u001b", b'".\\n', b'"."'),
+        (DOTS,),
+        counted=False,
+    ),
     FamilyRow(
         RuntimeLines,
         (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM",

@@ -32,6 +32,8 @@ _LONGEST_FRONT = 200
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search(KEYWORDS)
+_SINGLE_DOTS = (b" .\n", b"\t.\n")
+"""How a line ends that is one dot behind a prefix."""
 _OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
 """The compiler's older error codes, which have no letters in common to search for."""
 
@@ -163,6 +165,8 @@ class LogReader:
     def _keywords(self, block: bytes) -> list[int]:
         """Where the keywords of a block end, in order."""
         ends = keyword_ends(_SEARCH, block)
+        if single := _single_dots(block):
+            ends = sorted(ends + single)
         # The keyword of dots begins with the line end before them, which belongs to the previous block.
         return [1, *ends] if block[:1] == b"." else ends
 
@@ -300,6 +304,19 @@ def keyword_ends(search: ahocorasick_rs.BytesAhoCorasick, block: bytes) -> list[
     ends = [end for _, _, end in search.find_matches_as_indexes(block)]
     codes = [found.end() for found in _OLD_CODE.finditer(block)]
     return sorted(ends + codes) if codes else ends
+
+
+def _single_dots(block: bytes) -> list[int]:
+    """Where the lines end that may be one dot. As keywords, these would take the line end from the next line's dots."""
+    ends = []
+    for dot in _SINGLE_DOTS:
+        found = block.find(dot)
+        while found >= 0:
+            ends.append(found + 2)
+            found = block.find(dot, found + 2)
+        if block.endswith(dot[:-1]):
+            ends.append(len(block))
+    return ends
 
 
 def line_of(block: bytes, position: int, keyword: int) -> int:
