@@ -97,6 +97,13 @@ def test_a_stored_failure_that_is_retried_says_so() -> None:
     assert (met.module, met.retrying, met.message) == (M1, True, "[ERROR] [NCC_EXXX001] too many teapots")
 
 
+def test_the_message_of_a_retried_failure_ends_before_the_words_about_the_retry() -> None:
+    log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. With eror log: [Failed compilation with ['x']:")
+    log += "too many teapots for shape [3, 4]].                 Retrying...\n"
+    (met,) = only(CachedFailureHit, read(log))
+    assert (met.retrying, met.message) == (True, "too many teapots for shape [3, 4]")
+
+
 def test_steps_printed_after_a_stored_failure_are_no_part_of_its_message() -> None:
     log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. With eror log: [Failed compilation with ['x']:")
     log += "[ERROR] [NCC_EXXX001] too many teapots\nstep 1 loss 4.5 throughput 12.0 seq/s\n"
