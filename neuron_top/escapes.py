@@ -19,7 +19,9 @@ ANSI = re.compile(
 )
 """CSI and OSC sequences, shorter escapes, and escape codes that a log service has turned into text."""
 _RESETS = ("[0m", "[0;0m", "[39m", "[22m", "[m")
-_TEXT_COLOR = re.compile(r"(?:\^\[|[␛\ufffd]|\\(?:x1b|033|e|u001b))?\[(?:\d{1,3}(?:;\d{1,3}){0,4}m(?!\])|m(?![\w\]]))")
+_TEXT_COLOR = re.compile(
+    r"(?:\^\[|[␛\ufffd]|\\{1,4}(?:x1b|033|e|u001b))?\[(?:\d{1,3}(?:;\d{1,3}){0,4}m(?!\])|m(?![\w\]]))"
+)
 """Colors that a program wrote as text, or whose escape character was lost, as on web pages from which people copy."""
 _TEXT_RESET = re.compile(r"\[(?:(?:0|0;0|22|39)m(?!\]| ?\d{1,2}(?:\.\d+)?s)|m(?![\w\]]))")
 """A line with one of these has such colors; without, `[12m 30s]` is a duration."""

@@ -36,7 +36,7 @@ def test_sequences_are_dropped_whole(code: str) -> None:
     assert strip_ansi(f"a{code}b") == "ab"
 
 
-@pytest.mark.parametrize("escape", ["", "^[", "\\x1b", "\\033", "\\e", "\\u001b", "␛", "\ufffd"])
+@pytest.mark.parametrize("escape", ["", "^[", "\\x1b", "\\033", "\\e", "\\u001b", "\\\\u001b", "␛", "\ufffd"])
 @pytest.mark.parametrize(
     ("on", "off"),
     [("[36m", "[0m"), ("[1;36m", "[0;0m"), ("[2m[36m", "[0m"), ("[1m[31m", "[22m[39m"), ("[32m", "[m")],
