@@ -16,7 +16,7 @@ import ahocorasick_rs
 from neuron_top import escapes
 from neuron_top.events import AnyEvent
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers import base, families, json_lines, own_lines, timestamps, wide
+from neuron_top.parsers import base, families, json_lines, log_events, own_lines, timestamps, wide
 from neuron_top.parsers.base import PLAIN, Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, KEYWORDS, FamilyRow
@@ -31,7 +31,7 @@ _LONGEST_FRONT = 200
 """Characters before an object of JSON in which its prefix must end."""
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
-_SEARCH = families.search(KEYWORDS)
+_SEARCH = families.search((*KEYWORDS, log_events.HEADING.encode()))
 _SINGLE_DOTS = (b" .\n", b"\t.\n")
 """How a line ends that is one dot behind a prefix."""
 _OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
@@ -63,6 +63,7 @@ class LogReader:
         self._buffer = LineSplitter()
         self._labels = LineLabels()
         self._unwrapper = LineUnwrapper(self._labels.split)
+        self._log_events = log_events.LogEvents()
         self._offset = self._line_start = offset
         """`_offset`: where the next block begins. `_line_start`: where its first line begins, which is before the block
         if that line came in pieces."""
@@ -123,7 +124,7 @@ class LogReader:
         for family in self._open:
             events += self._counted(family.flush_idle())
         self._open = [family for family in self._families if family.open]
-        self.spanning = bool(self._open)
+        self.spanning = bool(self._open) or self._log_events.open
         return events
 
     @property
@@ -215,10 +216,11 @@ class LogReader:
     def _text(self, raw: bytes, offset: int) -> list[AnyEvent]:
         text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
         events: list[AnyEvent] = []
-        for line in self._unpacked(text) if '{"' in text[:_LONGEST_FRONT] else (text,):
-            for whole, begin, parts in self._unwrapper.take(line, offset):
-                events += self._whole(whole, begin, parts)
-        self.spanning = bool(self._open) or self._unwrapper.holding
+        for printed in self._log_events.take(text):
+            for line in self._unpacked(printed) if '{"' in printed[:_LONGEST_FRONT] else (printed,):
+                for whole, begin, parts in self._unwrapper.take(line, offset):
+                    events += self._whole(whole, begin, parts)
+        self.spanning = bool(self._open) or self._unwrapper.holding or self._log_events.open
         return events
 
     def _unpacked(self, text: str) -> list[str]:
