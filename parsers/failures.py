@@ -9,12 +9,12 @@ from __future__ import annotations
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.error_codes import ERROR_CODE
 
-_ARGV = late_pattern(r"Failed compilation with \[[^\]]{0,20000}\]:?\s*|\['[^\]]{0,20000}\]:?\s*")
+_ARGV = late_pattern(r"Failed compilation with \[[^\]]{0,65536}\]:?\s*|\['[^\]]{0,65536}\]:?\s*")
 _OPEN_ARGV = late_pattern(r"\[\s*['\"][^\]]*\Z")
 _ARGUMENT = late_pattern(r"['\"/,-]|\]|\S{0,400}['\"],?\s*\Z")
 """What a line of an argv begins with, or ends with, where somebody has put each argument on a line of its own."""
 _MOST_ARGV_LINES = 400
-_LONGEST_ARGV = 20_000
+_LONGEST_ARGV = 65_536
 _END = late_pattern(r"\[libneuronxla [^\]\s]{1,80}\]")
 _STAMP = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s+(?=\S)")
 """The compiler's own timestamp before its message; the line's header has the time already."""

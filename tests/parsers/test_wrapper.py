@@ -97,6 +97,16 @@ def test_a_stored_failure_that_is_retried_says_so() -> None:
     assert (met.module, met.retrying, met.message) == (M1, True, "[ERROR] [NCC_EXXX001] too many teapots")
 
 
+@pytest.mark.parametrize("options", [10, 2000])
+def test_a_command_line_of_any_length_is_no_part_of_the_message(options: int) -> None:
+    argv = ", ".join(["'neuronx-cc'", *(f"'--option-{number}=value'" for number in range(options))])
+    log = (
+        g3(f"Failed compilation with [{argv}, '/tmp/model.{M1}.hlo_module.pb']:", level="ERROR") + "too many teapots\n"
+    )
+    (failed,) = only(CompileFailed, read(log + "[libneuronxla 9.9.9+ff]\n"))
+    assert (failed.module, failed.message) == (M1, "too many teapots")
+
+
 def test_the_message_of_a_retried_failure_ends_before_the_words_about_the_retry() -> None:
     log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. With eror log: [Failed compilation with ['x']:")
     log += "too many teapots for shape [3, 4]].                 Retrying...\n"
