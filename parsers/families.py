@@ -95,8 +95,9 @@ FAMILIES = (
     ),
     FamilyRow(
         CompilerLines,
-        (b" finished after ", b"exitcode=", b"Exit time region", b"Z ERROR ", b"Z WARNING ", b"[neuron-cc]", b"[NCC_",
-         b"[F1", b"exit status", b"Compiler version ", b"command returned", b"Z CRITICAL "),
+        (b" finished after ", b"exitcode=", b"Exit time region", b"Z ERROR ", b"Z WARNING ", b"Z CRITICAL ",
+         b"AM ERROR ", b"PM ERROR ", b"AM WARNING ", b"PM WARNING ", b"AM CRITICAL ", b"PM CRITICAL ",
+         b"[neuron-cc]", b"[NCC_", b"[F1", b"exit status", b"Compiler version ", b"command returned"),
     ),
     FamilyRow(
         Training,
