@@ -13,8 +13,18 @@ import msgspec
 LINE_JOIN = "⏎"
 """Stands between the lines of a message that spanned several; a screen may break the line there."""
 
-ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)|[@-Z\\^_])|#033\[[0-9;]*[A-Za-z]")
-"""CSI and OSC sequences, two-byte escapes, and escape codes that a log service has turned into text."""
+ANSI = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)|[ -/]{1,2}[0-~]|[0-Z\\^-~])"
+    r"|#033\[[0-9;]*[A-Za-z]"
+)
+"""CSI and OSC sequences, shorter escapes, and escape codes that a log service has turned into text."""
+_RESETS = ("[0m", "[0;0m", "[39m", "[22m", "[m")
+_TEXT_COLOR = re.compile(
+    r"(?:\^\[|[␛\ufffd]|\\{1,4}(?:x1b|033|e|u001b))?\[(?:\d{1,3}(?:;\d{1,3}){0,4}m(?!\])|m(?![\w\]]))"
+)
+"""Colors that a program wrote as text, or whose escape character was lost, as on web pages from which people copy."""
+_TEXT_RESET = re.compile(r"\[(?:(?:0|0;0|22|39)m(?!\]| ?\d{1,2}(?:\.\d+)?s)|m(?![\w\]]))")
+"""A line with one of these has such colors; without, `[12m 30s]` is a duration."""
 ANSI_COLOR = re.compile(rb"\x1b\[[0-9;]*m")
 """Color and weight alone (ECMA-48 SGR): what is counted, not what is dropped."""
 
@@ -33,7 +43,11 @@ PLAIN = str.maketrans(
 
 def strip_ansi(text: str) -> str:
     """The text without terminal sequences; cheap when there are none."""
-    return ANSI.sub("", text) if "\x1b" in text or "#033[" in text else text
+    if "\x1b" in text or "#033[" in text:
+        text = ANSI.sub("", text)
+    if any(reset in text for reset in _RESETS) and _TEXT_RESET.search(text):
+        return _TEXT_COLOR.sub("", text)
+    return text
 
 
 def visible(text: str) -> str:

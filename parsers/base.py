@@ -82,8 +82,8 @@ class Record:
     """One record of a line: its parsed header, and the text after it."""
 
     __slots__ = (
-        "at", "generation", "header_pid", "level", "offset", "pid", "rank", "shape", "source", "stands_alone", "tag",
-        "text",
+        "at", "generation", "header_pid", "level", "offset", "pid", "prefix", "rank", "shape", "source", "stands_alone",
+        "tag", "text",
     )  # fmt: skip
 
     def __init__(self, text: str, offset: int, source: str = "") -> None:
@@ -94,6 +94,7 @@ class Record:
         self.pid: int | None = None
         """The process that printed it, by the header, else by the prefix."""
         self.header_pid: int | None = None
+        self.prefix = prefixes.NO_PREFIX
         self.rank: int | None = None
         self.level = LogLevel.NOTSET
         self.tag = ""
@@ -179,7 +180,7 @@ def records(text: str, offset: int, source: str = "", labels: LineLabels | None 
     for index, header in enumerate(found):
         end = found[index + 1].start() if index + 1 < len(found) else len(body)
         record = _headed(header, body[header.end() : end].lstrip(_BLANKS), offset, source)
-        record.rank = prefix.rank
+        record.prefix, record.rank = prefix, prefix.rank
         record.pid = prefix.pid if record.pid is None else record.pid
         result += _apart(record)
     return result
@@ -205,12 +206,13 @@ def _apart(record: Record) -> list[Record]:
         return [record]
     record.text = text[: found.start()]
     second = Record(text[found.start() :], record.offset, record.source)
-    second.rank, second.pid = record.rank, record.pid
+    second.prefix, second.rank, second.pid = record.prefix, record.rank, record.pid
     return [record, second]
 
 
 def _bare(text: str, prefix: prefixes.Prefix, offset: int, source: str, shape: RecordShape = PLAIN) -> Record:
     record = Record(text, offset, source)
+    record.prefix = prefix
     record.rank, record.pid, record.level = prefix.rank, prefix.pid, prefix.level
     record.shape = shape
     return record

@@ -54,13 +54,15 @@ class CompilerLines(LineFamily):
         """Events of one record."""
         if record.shape is WRAPPER:
             return None
-        dated = _UTC.match(record.text) or _OLD.match(record.text)
-        return self._dated(record, dated) if dated else _facts(record, record.text) or None
+        if utc := _UTC.match(record.text):
+            record.at = timestamps.whole_seconds(utc[1], utc[2])
+            return self._dated(record, utc)
+        if old := _OLD.match(record.text):
+            record.at = timestamps.twelve_hours(old[1])
+            return self._dated(record, old)
+        return _facts(record, record.text) or None
 
     def _dated(self, record: Record, stamp: re.Match[str]) -> list[AnyEvent]:
-        record.at = (
-            timestamps.whole_seconds(stamp[1], stamp[2]) if stamp.re is _UTC else timestamps.twelve_hours(stamp[1])
-        )
         header = _LEVEL.match(record.text, stamp.end())
         if header:
             record.level = LogLevel.named(header[1])

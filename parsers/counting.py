@@ -11,6 +11,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from neuron_top.events import AnyEvent
+from neuron_top.parsers import log_events
 from neuron_top.parsers.base import OF_GLOG
 from neuron_top.parsers.families import COUNTED, COUNTED_KEYWORDS, search
 from neuron_top.parsers.json_lines import HEADING
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 LONG = 8 << 20
 """Bytes after which a log is worth loading the tools for counting in bulk."""
-_SEARCH = search((*COUNTED_KEYWORDS, HEADING.encode(), *(words.encode() for words in OF_GLOG)))
+_SEARCH = search(
+    (*COUNTED_KEYWORDS, HEADING.encode(), log_events.HEADING.encode(), *(words.encode() for words in OF_GLOG))
+)
 """Headings of tracebacks and headers of PyTorch give no count, but show the label of each line."""
 
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.error_codes import ERROR_CODE
 
-_ARGV = late_pattern(r"Failed compilation with \[[^\]]{0,20000}\]:?\s*|\['[^\]]{0,20000}\]:?\s*")
+_ARGV = late_pattern(r"Failed compilation with \[[^\]]{0,65536}\]:?\s*|\['[^\]]{0,65536}\]:?\s*")
 _OPEN_ARGV = late_pattern(r"\[\s*['\"][^\]]*\Z")
 _ARGUMENT = late_pattern(r"['\"/,-]|\]|\S{0,400}['\"],?\s*\Z")
 """What a line of an argv begins with, or ends with, where somebody has put each argument on a line of its own."""
 _MOST_ARGV_LINES = 400
-_LONGEST_ARGV = 20_000
+_LONGEST_ARGV = 65_536
 _END = late_pattern(r"\[libneuronxla [^\]\s]{1,80}\]")
 _STAMP = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s+(?=\S)")
 """The compiler's own timestamp before its message; the line's header has the time already."""
 _EXIT_STATUS = late_pattern(r"exit(?:ed with)?(?: status| code|code)[ =:]+(-?\d{1,4})")
-_RETRYING = "Retrying..."
+_RETRYING = late_pattern(r"\]?\.?\s*Retrying\.\.\.")
+"""What ends a stored failure that is compiled once more: the bracket around its message, and these words."""
 _FOREIGN = late_pattern(
     r"\.+$|\.*Compiler status|Completed run_backend|Traceback \(|\d{1,3}%\||\{'|To fix the error:|\*\*\*"
     r"|(?:INFO|WARNING|DEBUG):|\d\. |Neuron: |/\S+\.py:\d+: \w*Warning|(?i:step|epoch|iteration)[ :=]+\d"
@@ -115,14 +116,14 @@ class MessageLines:
         return True
 
     def _add(self, text: str) -> None:
-        text = _END.split(text, maxsplit=1)[0].strip()
+        text = _RETRYING.split(_END.split(text, maxsplit=1)[0], maxsplit=1)[0].strip()
         stamp = _STAMP.match(text)
         text = text[stamp.end() :] if stamp else text
         if text and text not in ("[", "]"):
             self._lines.append(text[:2000])
 
     def _close_at_mark(self, line: str) -> None:
-        self.retrying = self.retrying or _RETRYING in line
+        self.retrying = self.retrying or bool(_RETRYING.search(line))
         self.complete = self.retrying or bool(_END.search(line)) or len(self._lines) >= self._limit
 
 

@@ -76,7 +76,13 @@ FAMILIES = (
         (WRAPPER, PLAIN),
     ),
     FamilyRow(HfHub, (b"recompiled",)),
-    FamilyRow(Dots, (b"\n.", b": .", b":.", b") .", b"        ."), (DOTS,), counted=False),
+    FamilyRow(
+        Dots,
+        (b"\n.", b": .", b":.", b") .", b"        .", b" ..", b"\t..", b"]..", b"|..", b">..", b"m..", b"G..", b'"..',
+         b" .\r", b"\t.\r", b"\r.", b" .\x1b", b"m.\x1b", b"m.\\u001b", b'".\\n', b'"."'),
+        (DOTS,),
+        counted=False,
+    ),
     FamilyRow(
         RuntimeLines,
         (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM",
@@ -89,8 +95,9 @@ FAMILIES = (
     ),
     FamilyRow(
         CompilerLines,
-        (b" finished after ", b"exitcode=", b"Exit time region", b"Z ERROR ", b"Z WARNING ", b"[neuron-cc]", b"[NCC_",
-         b"[F1", b"exit status", b"Compiler version ", b"command returned", b"Z CRITICAL "),
+        (b" finished after ", b"exitcode=", b"Exit time region", b"Z ERROR ", b"Z WARNING ", b"Z CRITICAL ",
+         b"AM ERROR ", b"PM ERROR ", b"AM WARNING ", b"PM WARNING ", b"AM CRITICAL ", b"PM CRITICAL ",
+         b"[neuron-cc]", b"[NCC_", b"[F1", b"exit status", b"Compiler version ", b"command returned"),
     ),
     FamilyRow(
         Training,

@@ -23,6 +23,8 @@ REPLICA_GROUPS, DEVICE_LIST = 49, 87
 only where the first is empty."""
 _MOST_DEVICES = 1 << 24
 """More is no number of groups or devices."""
+_MOST_ELEMENTS = 1 << 60
+"""No machine holds more: dimensions whose product is larger are damaged, and would be no floating-point number."""
 _TUPLE_DEPTH = 8
 _LISTED = 512
 DTYPES = {
@@ -60,7 +62,7 @@ class Shape(msgspec.Struct, frozen=True):
         product = 1
         for size in self.dims:
             product *= size
-        return product
+        return min(product, _MOST_ELEMENTS)
 
     def __str__(self) -> str:
         if self.dtype == "tuple":
@@ -212,7 +214,7 @@ class _Module:
             size = 1
             for axis in contracted[:32]:
                 size *= left.dims[axis] if 0 <= axis < len(left.dims) else 1
-            self.flops += 2 * shape.elements * size
+            self.flops += 2 * shape.elements * min(size, _MOST_ELEMENTS)
 
     def summary(self) -> HloSummary:
         parameters, results = _program(self.program)

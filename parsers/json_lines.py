@@ -20,7 +20,7 @@ from neuron_top.parsers import prefixes
 
 _SHIPPED = "log"
 """Where Docker and Fluent Bit keep what a program printed, whatever its form."""
-_MEMBERS = (_SHIPPED, "message", "msg", "textPayload", "MESSAGE", "line")
+_MEMBERS = (_SHIPPED, "message", "msg", "textPayload", "MESSAGE", "line", "@message")
 """Where shippers keep the text, in the order in which they are tried."""
 _EVENT = "event"
 """Where structlog keeps the text; without a level it may be anything."""
@@ -101,6 +101,13 @@ def marked_lines(text: str) -> list[str]:
         printed = [f"{level.name}: {': '.join([printed[0], *_errors(members)])}", *printed[1:]]
     stamp = _stamp(members)
     return [stamp + line for line in (*printed, *traceback(members))]
+
+
+def stamped(text: str, milliseconds: object) -> list[str]:
+    """The lines of a text, each behind the time that a log service gives it beside the text."""
+    seconds = milliseconds / 1000 if isinstance(milliseconds, int) else None
+    stamp = _stamp({"time": seconds})
+    return [stamp + line for line in escapes.strip_ansi(text).strip("\n").split("\n")[:_MOST_LINES]]
 
 
 def _errors(members: Mapping[str, Any]) -> list[str]:

@@ -32,18 +32,26 @@ _FORM = late_pattern(
     r"|[\w.-]{1,64} [\w./-]{1,64}\[\d{1,10}\]:\s?"
     r"|[\w.-]{1,60}\s{1,30}\|\s"
     r"|\(pid=\d{1,10}\)\s"
-    r"|(?=\S*\d)[\w.]{1,60}-[\w.-]{1,200} [\w.-]{1,64}\s"
+    r"|(?:[a-z][a-z\d-]{0,62} )?(?=\S*\d)[\w.]{1,60}-[\w.-]{1,200} [\w.-]{1,64}\s"
     r"|\d{1,3} (?=[A-Za-z][\w.-]{0,63}: )"
     r"|\d\d[OE]\+?\s"
     r"|\d{1,7}\t"
     r"|[a-z][\w-]{0,60}/\d{1,5} "
     r"|(?:[\w./-]{1,100}\.(?:log|txt|out|err):)?(?:\d{1,7}:)?(?=$|\[)"
     r"|[#>|] "
+    r"|[^\t]{1,60}\t[^\t]{1,60}\t\ufeff?(?=\d{4}-\d\d-\d\dT)"
+    r"|(?=\S*\d)[\w./:=@-]{1,60}\t"
+    r"|\{\w{1,40}\.py:\d{1,6}\} (?:INFO|WARNING) - (?:\[base\] )?"
+    r"|\[\d{1,20}/\w{1,60}/\d{1,10} \(pid \d{1,10}\)\] "
+    r"|<\d{1,3}>(?:1 )?|[\w.-]{1,64} [\w./-]{1,64} (?:\d{1,10}|-) [\w-]{1,32} - "
+    r"|\d{13}\s"
     r"){1,4}"
 )
 """Up to four of: a timestamp, something in brackets (`[0]`, `[node12]`, `[prterun-node1-812@1,5]<stdout>:`), a stream,
 a task, a host, the journal's program, a container's name, a process, the pod and container of `stern`, a task before
-its host, GitLab's stream, the number of a line, TorchX's role, grep's file and line, the margin of a quotation."""
+its host, GitLab's stream, the number of a line, TorchX's role, grep's file and line, the margin of a quotation, the job
+and step of `gh run view --log`, a job of `parallel --tag`, Airflow's operator, Metaflow's task, the priority and
+the fields of RFC 5424, CloudWatch's milliseconds."""
 _CHANGING = late_pattern(
     r"(\s*)\d+|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
 )

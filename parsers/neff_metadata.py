@@ -12,6 +12,7 @@ import msgspec
 
 from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import visible
+from neuron_top.parsers import json_fields
 
 _T = TypeVar("_T")
 _PAGE = 64 * 1024**2
@@ -76,7 +77,7 @@ class JsonMembers:
                 self._definition(name, body)
             elif name == "hlo_stats.json":
                 stats = self._decoded(name, body, _hlo_stats)
-                self.macs = int(stats.hlo_mac_count) if stats and stats.hlo_mac_count is not None else None
+                self.macs = json_fields.whole(stats.hlo_mac_count, 1 << 63) if stats else None
 
     def _decoded(self, name: str, body: bytes, decoder: msgspec.json.Decoder[_T]) -> _T | None:
         try:
@@ -101,16 +102,17 @@ class JsonMembers:
             return
         constants = scratch = buffers = 0
         for key, variable in definition.var.items():
+            size, offset = _bytes(variable.size), _bytes(variable.backing_variable_off)
             if variable.type == "input":
-                self.inputs.append(Tensor(name=visible(key), size=variable.size))
+                self.inputs.append(Tensor(name=visible(key), size=size))
             elif variable.type == "output":
-                self.outputs.append(Tensor(name=visible(key), size=variable.size))
+                self.outputs.append(Tensor(name=visible(key), size=size))
             elif variable.type == "file":
-                constants += variable.size
+                constants += size
             elif variable.type == "virtual":
-                scratch = max(scratch, variable.backing_variable_off + variable.size)
+                scratch = max(scratch, offset + size)
             elif variable.type == "tmp-buf":
-                buffers += variable.size
+                buffers += size
         self.constants = (self.constants or 0) + constants
         self.scratch = (self.scratch or 0) + -(-scratch // _PAGE) * _PAGE + buffers
 
@@ -119,3 +121,8 @@ def is_wanted(name: str) -> bool:
     """Whether this member is one that is read."""
     base = name.removeprefix("./")
     return (base.startswith("kelf") and "/" not in base) or base.endswith("/def.json") or base == "hlo_stats.json"
+
+
+def _bytes(value: int) -> int:
+    """A number of bytes; 0 for one that cannot be."""
+    return json_fields.whole(value, json_fields.LARGEST_BYTES) or 0

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 import msgspec
 
 from neuron_top.escapes import visible
+from neuron_top.parsers.json_fields import LARGEST_BYTES
 from neuron_top.parsers.neff import NeffHeader
 from neuron_top.parsers.neff_metadata import JsonMembers, Tensor, is_wanted
 
@@ -264,12 +265,14 @@ class _Archive:
 
 
 def _number(field: bytes) -> int | None:
-    """A tar number: octal text, or base-256 when the first bit is set. None when it is neither."""
+    """A tar number: octal text, or base-256 when the first bit is set. None when it is neither, or more bytes than any
+    archive has."""
     if field[:1] == b"\x80":
-        return int.from_bytes(field[1:], "big")
+        number = int.from_bytes(field[1:], "big")
+        return number if number <= LARGEST_BYTES else None
     text = field.strip(b" \0")
     try:
-        return int(text, 8) if text else 0
+        return int(text, 8) if text.isdigit() else None if text else 0
     except ValueError:
         return None
 

@@ -59,6 +59,8 @@ class Problems:
     def __init__(self) -> None:
         self._frames: dict[int | None, int] = {}
         """By rank inside a traceback, how many more lines may be part of it."""
+        self._indents: dict[int | None, str] = {}
+        """By rank inside a traceback, the blanks before its heading: test runners indent what they captured."""
         self._root_cause = False
         self._rank: int | None = None
         self._report_left = 0
@@ -93,6 +95,7 @@ class Problems:
         if json_lines.HEADING in record.text:
             if len(self._frames) < 4096:
                 self._frames[record.rank] = _MOST_TRACEBACK_LINES
+                self._indents[record.rank] = record.text[: len(record.text) - len(record.text.lstrip())]
             return []
         if record.rank in self._frames:
             inside = self._traceback(record)
@@ -102,12 +105,12 @@ class Problems:
 
     def _traceback(self, record: Record) -> list[AnyEvent] | None:
         """A line inside a traceback: frames are indented, the exception is not."""
-        text = record.text
+        text = record.text.removeprefix(self._indents[record.rank])
         is_frame = text[:1].isspace() or not text.strip()
         raised = None if is_frame else _EXCEPTION.match(text)
         self._frames[record.rank] -= 1
         if raised is not None or self._frames[record.rank] <= 0:
-            del self._frames[record.rank]
+            del self._frames[record.rank], self._indents[record.rank]
         if raised is not None:
             return [ErrorRaised(**common(record), exception=clip(raised[1]), message=clip(raised[2] or ""))]
         return [] if is_frame and text.strip() else None

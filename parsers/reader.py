@@ -16,7 +16,7 @@ import ahocorasick_rs
 from neuron_top import escapes
 from neuron_top.events import AnyEvent
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers import base, families, json_lines, own_lines, timestamps, wide
+from neuron_top.parsers import base, families, json_lines, log_events, own_lines, timestamps, wide
 from neuron_top.parsers.base import PLAIN, Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, KEYWORDS, FamilyRow
@@ -31,7 +31,9 @@ _LONGEST_FRONT = 200
 """Characters before an object of JSON in which its prefix must end."""
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
-_SEARCH = families.search(KEYWORDS)
+_SEARCH = families.search((*KEYWORDS, log_events.HEADING.encode()))
+_SINGLE_DOTS = (b" .\n", b"\t.\n")
+"""How a line ends that is one dot behind a prefix."""
 _OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
 """The compiler's older error codes, which have no letters in common to search for."""
 
@@ -61,6 +63,7 @@ class LogReader:
         self._buffer = LineSplitter()
         self._labels = LineLabels()
         self._unwrapper = LineUnwrapper(self._labels.split)
+        self._log_events = log_events.LogEvents()
         self._offset = self._line_start = offset
         """`_offset`: where the next block begins. `_line_start`: where its first line begins, which is before the block
         if that line came in pieces."""
@@ -121,7 +124,7 @@ class LogReader:
         for family in self._open:
             events += self._counted(family.flush_idle())
         self._open = [family for family in self._families if family.open]
-        self.spanning = bool(self._open)
+        self.spanning = bool(self._open) or self._log_events.open
         return events
 
     @property
@@ -163,6 +166,8 @@ class LogReader:
     def _keywords(self, block: bytes) -> list[int]:
         """Where the keywords of a block end, in order."""
         ends = keyword_ends(_SEARCH, block)
+        if single := _single_dots(block):
+            ends = sorted(ends + single)
         # The keyword of dots begins with the line end before them, which belongs to the previous block.
         return [1, *ends] if block[:1] == b"." else ends
 
@@ -211,10 +216,11 @@ class LogReader:
     def _text(self, raw: bytes, offset: int) -> list[AnyEvent]:
         text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
         events: list[AnyEvent] = []
-        for line in self._unpacked(text) if '{"' in text[:_LONGEST_FRONT] else (text,):
-            for whole, begin, parts in self._unwrapper.take(line, offset):
-                events += self._whole(whole, begin, parts)
-        self.spanning = bool(self._open) or self._unwrapper.holding
+        for printed in self._log_events.take(text):
+            for line in self._unpacked(printed) if '{"' in printed[:_LONGEST_FRONT] else (printed,):
+                for whole, begin, parts in self._unwrapper.take(line, offset):
+                    events += self._whole(whole, begin, parts)
+        self.spanning = bool(self._open) or self._unwrapper.holding or self._log_events.open
         return events
 
     def _unpacked(self, text: str) -> list[str]:
@@ -300,6 +306,19 @@ def keyword_ends(search: ahocorasick_rs.BytesAhoCorasick, block: bytes) -> list[
     ends = [end for _, _, end in search.find_matches_as_indexes(block)]
     codes = [found.end() for found in _OLD_CODE.finditer(block)]
     return sorted(ends + codes) if codes else ends
+
+
+def _single_dots(block: bytes) -> list[int]:
+    """Where the lines end that may be one dot. As keywords, these would take the line end from the next line's dots."""
+    ends = []
+    for dot in _SINGLE_DOTS:
+        found = block.find(dot)
+        while found >= 0:
+            ends.append(found + 2)
+            found = block.find(dot, found + 2)
+        if block.endswith(dot[:-1]):
+            ends.append(len(block))
+    return ends
 
 
 def line_of(block: bytes, position: int, keyword: int) -> int:

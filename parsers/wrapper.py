@@ -62,62 +62,99 @@ _LEAD = 200
 _Event = AnyEvent | None
 
 
+_Speaker = tuple[int | None, int | None]
+_NOBODY: _Speaker = (None, None)
+_MOST_FAILURES = 4096
+_PATIENCE = 500
+"""Lines of other processes after which a failure's message is no longer expected to go on."""
+
+
+class _Failure:
+    """A failure whose message may go on."""
+
+    def __init__(self, event: CachedFailureHit | CompileFailed) -> None:
+        self.event = event
+        self.message = MessageLines()
+        self.others = 0
+        """Lines of other processes since it began."""
+
+    def finished(self) -> AnyEvent:
+        """The event, with the message as far as it came."""
+        event, message = self.event, self.message.text()
+        if isinstance(event, CachedFailureHit):
+            return msgspec.structs.replace(event, message=clip(message), retrying=self.message.retrying)
+        return msgspec.structs.replace(
+            event,
+            message=clip(message),
+            code=self.message.code,
+            exit_status=self.message.exit_status,
+            module=event.module or paths.module_in(self.message.argv),
+        )
+
+
 class WrapperLines:
-    """Reads the lines of `libneuronxla` (before: `torch-neuronx`); keeps a failure until its message is complete."""
+    """Reads the lines of `libneuronxla` (before: `torch-neuronx`); keeps failures until their messages are complete,
+    one for each process that the prefix of a launcher tells from others.
+    """
 
     name = "wrapper"
 
     def __init__(self) -> None:
-        self._failure: CachedFailureHit | CompileFailed | None = None
-        self._message = MessageLines()
+        self._failures: dict[_Speaker, _Failure] = {}
 
     @property
     def open(self) -> bool:
         """True while the message of a failure may go on."""
-        return self._failure is not None
+        return bool(self._failures)
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
-        """The failure, if this record is not part of its message and ends it."""
-        if self._failure is None or self._continues(record) or self._comes_between(record):
-            return []
-        return self.flush() if record.shape is WRAPPER or self._message.begun else []
+        """The failures that end before this record, which is no part of their messages."""
+        events: list[AnyEvent] = []
+        speaker = self._speaker(record)
+        for each, failure in list(self._failures.items()):
+            if each != speaker:
+                failure.others += 1
+                if failure.others > _PATIENCE:
+                    events += self._finish(each)
+            elif not self._continues(failure, record) and not self._comes_between(failure, record):
+                events += self._finish(each) if record.shape is WRAPPER or failure.message.begun else []
+        return events
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
-        if self._failure is not None and self._continues(record):
-            self._message.take(record.text)
-            return self.flush() if self._message.complete else []
+        speaker = self._speaker(record)
+        failure = self._failures.get(speaker)
+        if failure is not None and self._continues(failure, record):
+            failure.message.take(record.text)
+            return self._finish(speaker) if failure.message.complete else []
         return self._read(record)
 
-    def _continues(self, record: Record) -> bool:
-        return record.shape is PLAIN and self._message.accepts(record.text)
+    def _speaker(self, record: Record) -> _Speaker:
+        """Whose record it is, as far as its prefix says; one without a prefix may go on with the last failure."""
+        speaker = record.prefix.rank, record.prefix.pid
+        if speaker == _NOBODY and self._failures and _NOBODY not in self._failures:
+            return next(reversed(self._failures))
+        return speaker
 
-    def _comes_between(self, record: Record) -> bool:
+    def _continues(self, failure: _Failure, record: Record) -> bool:
+        return record.shape is PLAIN and failure.message.accepts(record.text)
+
+    def _comes_between(self, failure: _Failure, record: Record) -> bool:
         """True for another process's line between a failure's header and its message."""
-        other = record.header_pid is not None and self._failure is not None and record.header_pid != self._failure.pid
-        return other and not self._message.begun and not any(phrase in record.text for phrase in _FAILURES)
+        other = record.header_pid is not None and record.header_pid != failure.event.pid
+        return other and not failure.message.begun and not any(phrase in record.text for phrase in _FAILURES)
 
     def flush_idle(self) -> list[AnyEvent]:
-        """The failure, without waiting longer: its message comes at once or not at all."""
+        """The failures, without waiting longer: a message comes at once or not at all."""
         return self.flush()
 
     def flush(self) -> list[AnyEvent]:
-        """The failure that was kept, with its message as far as it came."""
-        failure, self._failure = self._failure, None
-        if failure is None:
-            return []
-        message = self._message.text()
-        if isinstance(failure, CachedFailureHit):
-            return [msgspec.structs.replace(failure, message=clip(message), retrying=self._message.retrying)]
-        return [
-            msgspec.structs.replace(
-                failure,
-                message=clip(message),
-                code=self._message.code,
-                exit_status=self._message.exit_status,
-                module=failure.module or paths.module_in(self._message.argv),
-            )
-        ]
+        """The failures that were kept, with their messages as far as these came."""
+        return [event for speaker in list(self._failures) for event in self._finish(speaker)]
+
+    def _finish(self, speaker: _Speaker) -> list[AnyEvent]:
+        failure = self._failures.pop(speaker, None)
+        return [] if failure is None else [failure.finished()]
 
     def _read(self, record: Record) -> list[AnyEvent] | None:
         if record.shape is WRAPPER and _PASSED_ON.match(record.text):
@@ -130,18 +167,19 @@ class WrapperLines:
                 continue
             claimed = True
             if isinstance(event, CachedFailureHit | CompileFailed) and phrase in _FAILURES:
-                events += self._begin(event, phrase, body)
+                events += self._begin(event, phrase, body, record)
             else:
                 events += _with_damage(event, record)
         return events if claimed else None
 
-    def _begin(self, failure: CachedFailureHit | CompileFailed, phrase: str, body: str) -> list[AnyEvent]:
+    def _begin(self, event: CachedFailureHit | CompileFailed, phrase: str, body: str, record: Record) -> list[AnyEvent]:
         """Keep the failure if its message follows, else return it at once."""
-        self._failure = failure
-        self._message = MessageLines()
-        self._message.begin(body if phrase != OLD_CACHED_FAILURE else "")
+        speaker = record.prefix.rank, record.prefix.pid
+        before = self._finish(speaker if len(self._failures) < _MOST_FAILURES else next(iter(self._failures)))
+        failure = self._failures[speaker] = _Failure(event)
+        failure.message.begin(body if phrase != OLD_CACHED_FAILURE else "")
         follows = phrase == FAILURE or body.rstrip().endswith(":") or ": [" in body
-        return [] if follows and not self._message.complete else self.flush()
+        return before if follows and not failure.message.complete else [*before, *self._finish(speaker)]
 
 
 def _phrases(text: str) -> Iterator[tuple[str, str, str]]:

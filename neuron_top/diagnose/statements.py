@@ -17,7 +17,7 @@ from neuron_top.diagnose.headers.neuron import COMPILERS_SOURCE, read_runtime
 from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers import base, json_lines, prefixes
+from neuron_top.parsers import base, json_lines, log_events, prefixes
 
 _MOST_PIECES = 400
 _LONGEST = 6000
@@ -46,6 +46,9 @@ _DIED = late_pattern(r"(?:Killed|Segmentation fault|Floating point exception|Abo
 def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[Statement]:
     """The statements of one physical line; `indent` is that of the log as a whole."""
     text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
+    message = log_events.message_in(text)
+    if message is not None:
+        text = escapes.strip_ansi(message)
     said = json_lines.structured(text) if '{"' in text else None
     if said is not None and "\n" not in said.words:
         traceback = json_lines.traceback(said.fields)

@@ -65,10 +65,10 @@ class LogQuery:
         """Whether any line of these bytes may be wanted; quick, so that gigabytes can be searched.
 
         Bytes with zeros may be text in UTF-16, in which words stand with zeros in between; a word may have a color
-        inside, which is not shown.
+        inside, which is not shown, also one that was written as text.
         """
         folded = (ANSI_COLOR.sub(b"", block) if b"\x1b" in block else block).lower()
-        return all(needle in folded for needle in self._needles) or b"\0" in block
+        return all(needle in folded for needle in self._needles) or b"\0" in block or b"[0m" in folded
 
     def _term(self, match: re.Match[str]) -> Keep:
         keep: Keep

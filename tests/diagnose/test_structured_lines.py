@@ -29,3 +29,16 @@ def test_an_error_in_klog_is_the_cause_behind_the_name_of_its_daemon(prefix: str
     assert (cause.text, cause.cause_class) == (
         '"could not list devices" err="no such file"', CauseClass.TOOL_ERROR,
     )  # fmt: skip
+
+
+def test_the_cause_in_a_list_of_cloudwatchs_events_is_named_without_what_is_around_it() -> None:
+    lines = [
+        "starting",
+        "Traceback (most recent call last):",
+        '  File "/job/a.py", line 3, in f',
+        "ValueError: no mesh\x1b[0m",
+    ]
+    events = [{"timestamp": 1, "message": line, "ingestionTime": 2} for line in lines]
+    cause = diagnose(json.dumps({"events": events}, indent=4).encode(), "log:x", 1).cause
+    assert cause is not None
+    assert (cause.text, cause.line) == ("ValueError: no mesh", 20)

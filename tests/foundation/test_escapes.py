@@ -28,7 +28,35 @@ def test_what_cannot_be_printed_is_shown(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["\x1b[31m", "\x1b[2J", "\x1b[?25l", "\x1b]0;title\x07", "\x1b]8;;x\x1b\\", "\x1b[38;5;1m", "#033[A"]
-)
+    "code",
+    ["\x1b[31m", "\x1b[2J", "\x1b[?25l", "\x1b]0;title\x07", "\x1b]8;;x\x1b\\", "\x1b[38;5;1m", "#033[A",
+     "\x1b(B\x1b[m", "\x1b=", "\x1b7", "\x1b8", "\x1bc", "\x1b%G"],
+)  # fmt: skip
 def test_sequences_are_dropped_whole(code: str) -> None:
     assert strip_ansi(f"a{code}b") == "ab"
+
+
+@pytest.mark.parametrize("escape", ["", "^[", "\\x1b", "\\033", "\\e", "\\u001b", "\\\\u001b", "␛", "\ufffd"])
+@pytest.mark.parametrize(
+    ("on", "off"),
+    [("[36m", "[0m"), ("[1;36m", "[0;0m"), ("[2m[36m", "[0m"), ("[1m[31m", "[22m[39m"), ("[32m", "[m")],
+)
+def test_colors_as_text_are_dropped_where_they_end_on_the_same_line(escape: str, on: str, off: str) -> None:
+    on, off = on.replace("[", escape + "["), off.replace("[", escape + "[")
+    assert strip_ansi(f"{on}(Worker pid=7){off} [INFO] words") == "(Worker pid=7) [INFO] words"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "took [12m 30s]",
+        "[0m 12s]",
+        "[0m12.5s] of [35m 0s]",
+        "rate(x[5m])",
+        "length [m]",
+        "[mpiexec@n1] [0] ready",
+        "[main] [m1] ready",
+    ],
+)
+def test_durations_names_and_units_in_brackets_are_no_colors(text: str) -> None:
+    assert strip_ansi(text) == text

@@ -83,9 +83,10 @@ def test_a_query_finds_words_in_a_log_in_utf_16(tmp_path: Path) -> None:
     assert [line.text for line in older(ends, {}, 10).lines] == ["step 1", "out of memory", "step 2"]
 
 
-def test_a_query_finds_a_word_with_a_color_inside(tmp_path: Path) -> None:
+@pytest.mark.parametrize("escape", ["\x1b", "^[", ""])
+def test_a_query_finds_a_word_with_a_color_inside(tmp_path: Path, escape: str) -> None:
     path = tmp_path / "train.log"
-    path.write_text("step 1\n\x1b[31mout\x1b[0m of \x1b[1mme\x1b[0mmory\nstep 2\n")
+    path.write_text("step 1\n\x1b[31mout\x1b[0m of \x1b[1mme\x1b[0mmory\nstep 2\n".replace("\x1b", escape))
     page = older({f"log:{path}": path.stat().st_size}, {}, 10, LogQuery("out memory"))
     assert [line.text for line in page.lines] == ["out of memory"]
 

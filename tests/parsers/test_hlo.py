@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
 from neuron_top.parsers.hlo_nodes import read_nodes
-from tests.builders import BF16, F32, field, hlo, instruction, replica_groups, shape, small_hlo, varint
+from neuron_top.units import bytes_text, number_text
+from tests.builders import BF16, F32, contracting, field, hlo, instruction, replica_groups, shape, small_hlo, varint
 
 
 def test_a_graph_is_summarized_in_numbers() -> None:
@@ -40,6 +41,21 @@ def test_instruction_ids_use_all_64_bits() -> None:
     big = 2**63 + 5
     made = hlo([instruction(big, "parameter", shape(F32, 4)), instruction(big + 1, "add", shape(F32, 4), (big, big))])
     assert read_hlo(made).moved_bytes == 3 * 16
+
+
+@pytest.mark.parametrize("element", [F32, 32])
+def test_impossible_dimensions_give_numbers_that_can_be_shown(element: int) -> None:
+    huge = shape(element, *[1 << 48] * 64)
+    made = hlo(
+        [instruction(1, "parameter", huge), instruction(2, "dot", huge, (1, 1), contracting(*range(32)))],
+        program=field(2, huge),
+    )
+    graph = read_hlo(made)
+    assert bytes_text(graph.moved_bytes)
+    assert number_text(graph.dot_flops)
+    assert [bytes_text(one.bytes) for one in graph.results] == [
+        bytes_text(int((1 << 60) * (4 if element == F32 else 0.5)))
+    ]
 
 
 def test_one_device_without_collectives_has_no_world_size() -> None:

@@ -18,6 +18,11 @@ LABELS = [
     "Mar 04 05:06:07.123456 node1 python[811]: ", "Wed 2026-03-04 05:06:07 UTC node1 python[811]: ",
     "[ 1234.567890] node1 python[811]: ", "2026-03-04T05:06:07.123456Z 00O ", "train-0 trainer ", "trainer  | ",
     "    12\t", "node12: [rank3]: ", "trainer/3 ", "12:", "logs/train.log:", "train.log:12:", "# ", "> ", "| ",
+    "ml train-0-abc trainer ", "train (trn1)\tRun the job\t2026-03-04T05:06:07.1234567Z ", "seq-3\t", "1772600767684 ",
+    "[2026-03-04T05:06:07.123+0000] {subprocess.py:93} INFO - ",
+    "[2026-03-04, 05:06:07 UTC] {pod_manager.py:418} INFO - [base] ",
+    "2026-03-04 05:06:07.123 [12/train/345 (pid 99)] ", "<134>1 2026-03-04T05:06:07.123456+00:00 node1 python 811 - - ",
+    "<13>Mar  4 05:06:07 node1 python[811]: ",
 ]  # fmt: skip
 BODY = """\
   3%|▎         | 3/91 [16:05<7:52:06, 321.89s/it, loss=6.7]

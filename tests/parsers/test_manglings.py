@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from neuron_top.events import CompilerProgress
 from neuron_top.parsers.line_unwrapper import LineUnwrapper
 from neuron_top.parsers.reader import LogReader
 
@@ -161,6 +162,25 @@ def test_no_mangling_hides_or_invents_anything(name: str) -> None:
         if found != expected:
             wrong[wording] = (found, expected)
     assert wrong == {}
+
+
+@pytest.mark.parametrize("dots", [".", "....."])
+@pytest.mark.parametrize("name", [name for name in MANGLINGS if name != "dots and a rank in front"])
+def test_dots_count_late_in_a_log_as_they_do_in_its_first_lines(name: str, dots: str) -> None:
+    change = MANGLINGS[name]
+    if dots == "." and change("").endswith(("m", "G")):
+        pytest.skip("one dot right behind an open color: it stands for less than 20 seconds")
+    hit = f"{T}:  4711  [INFO]: {HIT}"
+    early = _dots(f"{change(hit)}\n{change(dots)}\n")
+    unknown = "".join(f"{change(f'words number {number} of another program')}\n" for number in range(40))
+    assert _dots(f"{unknown}{change(hit)}\n{change(dots)}\n") == early
+    assert _dots(f"{unknown}{change(hit)}\n{change(dots)}") == early
+
+
+def _dots(text: str) -> int:
+    reader = LogReader("log:x")
+    events = reader.feed(text.encode()) + reader.flush()
+    return sum(event.dots for event in events if isinstance(event, CompilerProgress))
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,33 @@ def test_a_cut_archive_is_reported() -> None:
     assert any("gzip" in problem for problem in payload_of(neff(payload=stump)).problems)
 
 
+@pytest.mark.parametrize("size", [b"-0000000777\0", b"0000001_000\0", b"\x80" + b"\x7f" * 11])
+def test_a_member_of_an_impossible_size_ends_the_archive_with_a_problem(size: bytes) -> None:
+    tar = bytearray(archive((("sg00/pe.bin", b"12"),)))
+    tar[124:136] = size
+    tar[148:156] = b" " * 8
+    tar[148:156] = b"%06o\0 " % sum(tar[:512])
+    found = payload_of(neff(package=1, payload=bytes(tar)))
+    assert (found.member_count, found.code_bytes, found.problems) == (0, 0, ("tar: a header does not add up",))
+
+
+@pytest.mark.parametrize("number", ["-5", '"nan"', '"inf"', "1e400", "9" * 400])
+def test_a_number_that_cannot_be_is_unknown(number: str) -> None:
+    stats = f'{{"hlo_mac_count": {number}}}'.encode()
+    assert payload_of(neff((("hlo_stats.json", stats),))).macs is None
+
+
+@pytest.mark.parametrize("size", ["-5", "9" * 400])
+def test_variables_of_an_impossible_size_add_nothing(size: str) -> None:
+    variables = ", ".join(
+        f'"{kind}": {{"type": "{kind}", "size": {size}, "backing_variable_off": {size}}}'
+        for kind in ("file", "virtual", "tmp-buf", "input")
+    )
+    found = payload_of(neff((("sg00/def.json", f'{{"var": {{{variables}}}}}'.encode()),)))
+    assert (found.constants_bytes, found.scratch_bytes) == (0, 0)
+    assert [each.size for each in found.inputs] == [0]
+
+
 def test_names_that_lead_out_and_links_are_reported() -> None:
     problems = payload_of(neff((("../x", b"1"), ("/etc/passwd", b"2")))).problems
     assert sum("leads out" in problem for problem in problems) == 2

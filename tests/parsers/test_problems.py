@@ -58,6 +58,15 @@ def test_a_line_between_the_frames_of_a_traceback_is_no_exception_of_such_a_name
     assert raised == ["ValueError"], line
 
 
+@pytest.mark.parametrize("indent", ["    ", "        ", "\t"])
+def test_a_traceback_that_a_test_runner_indented_is_named_by_its_last_line(indent: str) -> None:
+    lines = ("Traceback (most recent call last):", '  File "a.py", line 1, in f', "    ValueError()", "ValueError: odd")
+    text = "".join(f"{indent}{line}\n" for line in lines)
+    assert [(event.exception, event.message) for event in only(ErrorRaised, read(text + text))] == [
+        ("ValueError", "odd")
+    ] * 2
+
+
 def test_a_traceback_whose_exception_is_not_recognized_is_given_up_after_some_lines() -> None:
     reader = LogReader("log:train.log")
     reader.feed(

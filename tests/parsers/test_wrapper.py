@@ -97,6 +97,45 @@ def test_a_stored_failure_that_is_retried_says_so() -> None:
     assert (met.module, met.retrying, met.message) == (M1, True, "[ERROR] [NCC_EXXX001] too many teapots")
 
 
+@pytest.mark.parametrize("label", ["[rank{}]: ", "(Worker pid={}) ", "[1,{}]<stdout>:", "{}: "])
+def test_messages_of_failures_that_ranks_print_at_the_same_time_are_their_own(label: str) -> None:
+    first, second = label.format(3), label.format(4)
+    log = first + g3(f"Failed compilation with ['neuronx-cc', '/tmp/model.{M1}.hlo_module.pb']:", level="ERROR")
+    log += second + g3(
+        f"Failed compilation with ['neuronx-cc', '/tmp/model.{M2}.hlo_module.pb']:", pid=42, level="ERROR"
+    )
+    log += f"{first}too many teapots\n{second}too few cups\n{second}and no tea\n"
+    log += f"{first}[libneuronxla 9.9.9+ff]\n{second}[libneuronxla 9.9.9+ff]\n"
+    assert [(failed.module, failed.message) for failed in only(CompileFailed, read(log))] == [
+        (M1, "too many teapots"),
+        (M2, "too few cups⏎and no tea"),
+    ]
+
+
+def test_a_message_that_does_not_end_waits_only_for_some_lines_of_other_ranks() -> None:
+    reader = LogReader("log:x")
+    log = "[rank0]: " + g3(f"Failed compilation with ['neuronx-cc', '/tmp/model.{M1}.hlo_module.pb']:", level="ERROR")
+    events = reader.feed((log + "[rank0]: too many teapots\n" + "[rank1]: step\n" * 600).encode())
+    assert [failed.message for failed in only(CompileFailed, events)] == ["too many teapots"]
+
+
+@pytest.mark.parametrize("options", [10, 2000])
+def test_a_command_line_of_any_length_is_no_part_of_the_message(options: int) -> None:
+    argv = ", ".join(["'neuronx-cc'", *(f"'--option-{number}=value'" for number in range(options))])
+    log = (
+        g3(f"Failed compilation with [{argv}, '/tmp/model.{M1}.hlo_module.pb']:", level="ERROR") + "too many teapots\n"
+    )
+    (failed,) = only(CompileFailed, read(log + "[libneuronxla 9.9.9+ff]\n"))
+    assert (failed.module, failed.message) == (M1, "too many teapots")
+
+
+def test_the_message_of_a_retried_failure_ends_before_the_words_about_the_retry() -> None:
+    log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. With eror log: [Failed compilation with ['x']:")
+    log += "too many teapots for shape [3, 4]].                 Retrying...\n"
+    (met,) = only(CachedFailureHit, read(log))
+    assert (met.retrying, met.message) == (True, "too many teapots for shape [3, 4]")
+
+
 def test_steps_printed_after_a_stored_failure_are_no_part_of_its_message() -> None:
     log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. With eror log: [Failed compilation with ['x']:")
     log += "[ERROR] [NCC_EXXX001] too many teapots\nstep 1 loss 4.5 throughput 12.0 seq/s\n"
