@@ -48,8 +48,11 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
         parts += _skipped(executions)
     for name, execution in zip(names, executions, strict=True):
         details = _details(execution)
-        parts += [html.Details([html.Summary(f"{_counts(execution)}: {name}"), *details])] if several else details
-    parts.append(_buttons(executions))
+        if several:
+            summary, has_ended = f"{_counts(execution)}: {name}", bool(execution.outcome or execution.message)
+            details = [html.Details([html.Summary(summary), *details], open=has_ended)]
+        parts += details
+    parts += [html.Div(id="cache-action", role="alert"), _buttons(executions)]
     named = attributes(aria_label=f"Plan: {title}", aria_modal="true")
     return html.Section(parts, className="drawer panel", role="dialog", **named)
 
@@ -117,7 +120,7 @@ def _details(execution: PlanExecution) -> list[Any]:
         content.append(text_block(line.text for line in lines_behind_steps(plan, STEPS_SHOWN)))
     if execution.state is PlanState.RUNNING:
         content = _progress(execution)
-    if execution.outcome is not None:
+    if execution.outcome is not None and execution.state is not PlanState.UNDONE:
         content.append(text_block(line.text for line in outcome_lines(execution.outcome)))
     if execution.message:
         content.append(note(execution.message, kind="bad" if execution.state is PlanState.FAILED else "quiet"))
@@ -153,7 +156,7 @@ def _buttons(executions: Sequence[PlanExecution]) -> Any:
     """Cancel stands first, so that it is what the keyboard meets first; each button acts on all plans it can act on."""
     can_act = current_permission.get() >= action_permission(executions[0].plan.verb)
     waits = [execution for execution in executions if execution.can_confirm]
-    runs = [execution for execution in executions if execution.state is PlanState.RUNNING]
+    runs = [one for one in executions if one.state in (PlanState.CONFIRMED, PlanState.RUNNING)]
     undoable = [execution for execution in executions if execution.can_undo]
     is_new = any(execution.state is PlanState.PLANNED for execution in executions)
     buttons: list[Any] = [
@@ -168,9 +171,8 @@ def _buttons(executions: Sequence[PlanExecution]) -> Any:
     if waits:
         typed = next((execution.typed for execution in waits if execution.typed), "")
         if typed:
-            buttons.append(
-                dcc.Input(id={"type": "plan-word", "plan": _identity(waits)}, placeholder=f"type {typed} to confirm")
-            )
+            word = dcc.Input(id={"type": "plan-word", "plan": _identity(waits)}, style={"width": "7rem"})
+            buttons.append(html.Label([html.Span(f"type {typed} to confirm"), word], className="field"))
         text = choice_text(waits[0].plan) if len(waits) == 1 else act_choice([execution.plan for execution in waits])
         buttons.append(_button(text, "confirm", waits, className="danger", disabled=not can_act))
         if not can_act:

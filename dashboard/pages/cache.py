@@ -125,7 +125,6 @@ def layout(state: dict[str, str]) -> Any:
                 html.Div(buttons, className="row actions"),
                 exclusive,
                 html.Div(id="cache-refused", role="alert"),
-                html.Div(id="cache-action", role="alert"),
                 note("Click an entry to see what it holds and why its graph missed."),
                 tools=export_links("cache"),
                 wide=True,
@@ -483,18 +482,21 @@ def _register_executions(app: Dash, caches: DashboardCaches) -> None:
             return no_update
         kind, together = ctx.triggered_id["type"], ctx.triggered_id["plan"]
         typed = {name["plan"]: word or "" for name, word in zip(names, words, strict=True)}
-        try:
-            for identity in together.split(","):
-                if kind == "plan-confirm":
-                    word = typed.get(together, "") if caches.execution(identity).typed else ""
-                    caches.execute(identity, current_requester(), word)
-                elif kind == "plan-stop":
-                    caches.stop(identity, current_requester())
-                else:
-                    await asyncio.to_thread(caches.undo, identity, current_requester())
-        except (NeuronTopError, OSError) as problem:
-            return note(str(problem), kind="bad")
-        return None
+        identities, requester = together.split(","), current_requester()
+        problems: dict[str, None] = {}
+        if kind == "plan-confirm":
+            try:
+                caches.execute_together(identities, requester, typed.get(together, ""))
+            except NeuronTopError as problem:
+                problems[str(problem)] = None
+        else:
+            each_of = caches.stop if kind == "plan-stop" else caches.undo
+            for identity in identities:  # one that is over, or cannot be undone, does not keep the others
+                try:
+                    await asyncio.to_thread(each_of, identity, requester)
+                except (NeuronTopError, OSError) as problem:
+                    problems[str(problem)] = None
+        return [note(problem, kind="bad") for problem in problems] or None
 
     @app.callback(
         Output("cache-undone", "children"),  # permissions.py asks for the act token by this name
