@@ -26,7 +26,7 @@ from neuron_top.views.plan import (
     step_rows,
     title_of,
 )
-from neuron_top.views.plan_sentences import progress_parts
+from neuron_top.views.plan_sentences import goal_missed_text, progress_parts
 
 STEPS_SHOWN = 40
 
@@ -39,6 +39,8 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
     parts: list[Any] = [html.H2(f"{title.capitalize()}: {_state(executions)}")]
     if waiting:
         parts.append(html.P(act_sum([execution.plan for execution in executions]), className="sum"))
+        missed = dict.fromkeys(goal_missed_text(execution.plan) for execution in executions)
+        parts += [note(text, kind="warn") for text in missed if text]
     roots = {execution.plan.root for execution in executions}
     if several and len(roots) == 1:
         parts.append(html.P(html.Code(executions[0].plan.root)))

@@ -26,6 +26,7 @@ from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import known_roots
 from neuron_top.views.plan import act_choice, act_sum
+from neuron_top.views.plan_sentences import goal_missed_text
 from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import ACT, serving
@@ -87,6 +88,17 @@ def test_room_is_made_on_a_disk_once(tmp_path: Path) -> None:
     service = CacheService(Settings(), trash=tmp_path / "trash")
     (plan,) = service.plan_room([str(tmp_path / "cache")], 1)
     assert plan.steps == (), "a byte is free already"
+
+
+def test_a_plan_that_misses_its_aim_says_so_above_its_steps(tmp_path: Path) -> None:
+    two_versions(tmp_path / "cache")
+    service = CacheService(Settings(), trash=tmp_path / "trash")
+    (plan,) = service.plan_room([str(tmp_path / "cache")], 2**60)
+    missed = goal_missed_text(plan)
+    text = written(plan_drawer([PlanExecution(plan=plan)]))
+    assert missed
+    assert text.count(missed) == 1
+    assert text.index(missed) < text.index('"steps"')
 
 
 def test_the_cache_that_a_job_names_is_listed_wherever_it_is(tmp_path: Path) -> None:
