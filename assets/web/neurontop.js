@@ -6,6 +6,7 @@
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
+  let astraySince = Date.now();  // since when another page is shown than the address says
   let heard = 0, seeking = false, lastHeard = Date.now();  // heard: when the socket was opened, or has last said something
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
@@ -94,12 +95,22 @@
     location.reload();
   }
 
+  /* The server did not answer when somebody went to another page: the page of the address is asked for again. */
+  function keepToAddress() {
+    const shown = document.getElementById("page")?.dataset.path, now = Date.now();
+    if (lost || !shown || shown === location.pathname) { astraySince = now; return; }
+    if (now - astraySince < STUCK_MS) { return; }
+    astraySince = now;
+    window.dash_clientside.set_props("url", {pathname: location.pathname});
+  }
+
   /* Without the socket: ask every second, over plain HTTP, and say so. A line can be cut without a word (a server that
      dies with a connection half made, a laptop that slept): a socket that says nothing for long is made anew, and a
      question that nobody answers is given up, or a few of them would hold all the connections that a browser makes. */
   async function poll() {
     markPage();
     loadAnewIfQuiet();
+    keepToAddress();
     if (socket && (runOf() !== run || Date.now() - heard > SILENT_MS)) {
       const old = socket;
       socket = null;

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -28,7 +27,7 @@ from neuron_top.dashboard.plan_registry import current_requester
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.dashboard.space_panel import other_cache, space_panel
 from neuron_top.dashboard.trash_panel import trash_panel
-from neuron_top.errors import NeuronTopError, UsageError
+from neuron_top.errors import NeuronTopError, NothingToShow, UsageError
 from neuron_top.services.caches import Disk, PlanHistory, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.units import bytes_text, count_text, counted
@@ -187,7 +186,7 @@ def render(
     return {
         **of_listing(view, shown, colors, disks=disks, trash=trash, budget=budget, colored_by=colored_by),
         **of_run(lookups, colors),
-        **of_client(executions, trash),
+        **of_client(executions, "", trash),
     }
 
 
@@ -222,10 +221,10 @@ def of_run(lookups: tuple[CacheLookup, ...], colors: ChartColors) -> dict[str, A
     }
 
 
-def of_client(executions: list[PlanExecution], trash: Sequence[PlanHistory]) -> dict[str, Any]:
-    """The sections with buttons, which depend on what the client may do."""
+def of_client(executions: list[PlanExecution], gone: str, trash: Sequence[PlanHistory]) -> dict[str, Any]:
+    """The sections with buttons, which depend on what the client may do. `gone`: why none of the plans is shown."""
     return {
-        "cache-plans": plan_drawer(executions) if executions else None,
+        "cache-plans": plan_drawer(executions) if executions else note(gone, kind="warn") if gone else None,
         "cache-trash": trash_panel(trash),
     }
 
@@ -304,7 +303,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
         sections = {
             **await listings.get((query, asked.colors.name, colored_by), drawn, version),
             **of_run(await asyncio.to_thread(feeds.cached_view, asked.run, cache_lookups, CHART_REST), asked.colors),
-            **of_client(_executions(caches, asked.state.get("plan", "")), trash),
+            **of_client(*_plans_named(caches, asked.state.get("plan", "")), trash),
             "cache-version": str(version),
         }
         if refused:
@@ -321,13 +320,15 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     _register_executions(app, caches)
 
 
-def _executions(caches: DashboardCaches, identities: str) -> list[PlanExecution]:
-    """The plans that an address names, as far as they are kept."""
-    found = []
+def _plans_named(caches: DashboardCaches, identities: str) -> tuple[list[PlanExecution], str]:
+    """The plans that an address names, as far as they are kept, and why others are not shown."""
+    found, gone = [], ""
     for identity in filter(None, identities.split(",")):
-        with suppress(NeuronTopError):
+        try:
             found.append(caches.execution(identity))
-    return found
+        except NothingToShow as problem:
+            gone = str(problem)
+    return found, gone
 
 
 def _register_grid(app: Dash, caches: DashboardCaches) -> None:
