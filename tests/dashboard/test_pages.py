@@ -661,3 +661,11 @@ def test_the_page_of_a_wrong_address_names_the_pages_as_the_navigation_does() ->
     text = wrong_page("/", "this path is not served")
     named = re.findall(r'<a href="/(\w*)">(\w+)</a>', text)
     assert named == [(page.PATH, page.NAME) for page in PAGES if page.NAME != "Fleet"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.NAME)
+def test_a_chart_is_as_high_before_its_first_data_as_its_place(page: Any) -> None:
+    graphs = [part for part in page.layout({})._traverse() if isinstance(part, dcc.Graph)]
+    assert [f"{graph.figure['layout']['height']}px" for graph in graphs] == [
+        graph.style["minHeight"] for graph in graphs
+    ]
