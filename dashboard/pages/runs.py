@@ -175,7 +175,7 @@ def row(one: RunRow) -> dict[str, Any]:
         "state": one.state_text,
         "reason": one.reason,
         "started": one.started,
-        "seconds": round(one.seconds, 3) if one.seconds is not None else None,
+        "seconds": one.seconds,
         "graphs": one.graphs,
         "compile_share": one.compile_share,
         "hit_rate": one.hit_rate,

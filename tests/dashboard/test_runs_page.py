@@ -140,4 +140,4 @@ def test_a_run_that_is_not_offered_stays_chosen_and_another_one_begins_with_all_
 def test_a_row_names_every_run_and_keeps_its_milliseconds() -> None:
     record = RunRecord("r", "", "", ("/usr/bin/true",), "", None, 100.0, 100.13, 0, 100.13, 2, 0, "", "")
     cells = row(run_row(record, 200.0, recorder_alive=False))
-    assert (cells["name"], cells["seconds"]) == ("true", 0.13)
+    assert (cells["name"], cells["seconds"]) == ("true", pytest.approx(0.13))
