@@ -137,6 +137,22 @@ def test_a_run_that_is_not_offered_stays_chosen_and_another_one_begins_with_all_
         assert seen.alerts == []
 
 
+def test_a_run_is_not_compared_with_itself(browser: Any, tmp_path: Path) -> None:
+    record(tmp_path)
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = opened(browser, f"{served.address}runs?run={RUNS[0]}&with={RUNS[0]},{RUNS[1]}")
+        seen.until("#runs-laid", "2 runs")
+        seen.until("#runs-documents", "Compare with it")
+        seen.page.click("#runs-with")
+        seen.page.wait_for_selector(".dash-dropdown-content")
+        offered = seen.text(".dash-dropdown-content")
+        assert RUNS[0] not in offered
+        assert RUNS[1] in offered
+        seen.page.keyboard.press("Escape")
+        seen.page.click(f'#runs-grid [row-id="{RUNS[1]}"] [col-id="name"]')
+        seen.until("#runs-documents", "Choose further runs")
+
+
 def test_a_row_names_every_run_and_keeps_its_milliseconds() -> None:
     record = RunRecord("r", "", "", ("/usr/bin/true",), "", None, 100.0, 100.13, 0, 100.13, 2, 0, "", "")
     cells = row(run_row(record, 200.0, recorder_alive=False))
