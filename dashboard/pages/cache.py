@@ -262,7 +262,10 @@ def _summary(view: EntryTable) -> Any:
     if not existing:
         searched = ", ".join(root for root, _origin, _exists in view.roots)
         return [
-            note(f"No compile cache was found. Searched: {searched}. Name one when you start the server."),
+            note(
+                f"No compile cache was found. Searched: {searched}. Name one when you start the server.",
+                kind="quiet no-caches",
+            ),
             *problems,
         ]
     if not view.rows:
