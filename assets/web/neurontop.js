@@ -4,7 +4,9 @@
   const FLEET_MS = 1000;  // what a fleet reports is a second old anyway: who looks at it asks no more often
   let fleetRest = FLEET_MS;  // and not at the same moment as all others
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
+  const LISTED_MS = 3000;  // after an end: until a list of the server's has it
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
+  let freshness = null;  // of the run, as last heard
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
   let astraySince = Date.now();  // since when another page is shown than the address says
   let heard = 0, seeking = false, lastHeard = Date.now();  // heard: when the socket was opened, or has last said something
@@ -17,6 +19,9 @@
     if (chip && chip.textContent !== text) { chip.textContent = text; chip.className = "chip " + kind; }
   }
 
+  /* The list of runs says of each whether it runs. */
+  function listAgain() { window.dash_clientside.set_props("run", {search_value: ""}); }
+
   /* What the server says of the run: the pill and the title of the tab. */
   function receive(text, how) {
     lastHeard = Date.now();
@@ -28,6 +33,8 @@
     const news = JSON.parse(text);
     document.title = news.title;
     show("up " + news.freshness, news.words + how);
+    if (freshness !== null && freshness !== news.freshness) { setTimeout(listAgain, LISTED_MS); }
+    freshness = news.freshness;
     window.neurontopJobs.receive(news.jobs, news.pin);
   }
 
