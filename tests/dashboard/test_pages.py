@@ -621,6 +621,8 @@ def test_cores_that_no_longer_report_are_gray_with_their_age_and_count_in_no_mea
     assert "utilization · hatched: 4 cores, no data for 1 m 01 s" in words_of(whole["live-heat-words"]), (
         "a sentence says so too"
     )
+    over = msgspec.structs.replace(late, cores=tuple(msgspec.structs.replace(row, ended=True) for row in late.cores))
+    assert "utilization · hatched: 4 cores, ended" in words_of(live._heat_words(over, "utilization"))
 
 
 def test_the_live_page_of_a_job_without_a_failure_begins_with_its_state_and_no_evidence() -> None:
