@@ -173,6 +173,9 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
     assert isinstance(grid, Rows)
     assert {row["state"] for row in grid.rows} >= {"hit", "compiled", "failed", "compiling", "waiting"}
     assert "[F137]" in words_of(detail_drawer.graph_facts(page, ["a line"]))
+    unseen = words_of(detail_drawer.graph_facts(msgspec.structs.replace(page, cache_state=None, cache_root=None), []))
+    assert "cache entry" not in unseen, "no word on an entry that the run has seen no change of"
+    assert "graph size — artifact — cache " in unseen
     assert set(shown) == set(compile_page.OUTPUTS.names)
 
 
