@@ -162,6 +162,7 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     @app.callback(
         Output("page", "children"),
         Output("problem", "children"),  # clear the problem of the page before
+        Output("page", "data-path"),  # the browser asks again while it shows another one than its address says
         Input("url", "pathname"),
         State("url", "search"),
         prevent_initial_call=True,
@@ -170,7 +171,7 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
         found = _page(prefix, path or prefix, search)
         if found is None:
             found = note("There is no page at this address. Choose one in the navigation above.")
-        return found, None
+        return found, None, path
 
     @app.callback(
         Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")

@@ -163,11 +163,24 @@ class DashboardCaches:
         """Confirm a plan and execute it in a thread. Raises NothingToShow, NotPermitted, RefusedForSafety."""
         execution = self._permitted(identity, requester)
         execution.confirm(typed)
-        threading.Thread(target=self._run, args=(execution,), name=f"plan {identity}", daemon=True).start()
+        self._begin([execution])
         return execution
 
+    def execute_together(self, identities: Iterable[str], requester: Requester, typed: str) -> None:
+        """Confirm the plans of one action; they are executed one after another, as plans of one cache exclude each
+        other. `typed`: for those that need a word. Raises NothingToShow, NotPermitted, RefusedForSafety.
+        """
+        executions = [self._permitted(identity, requester) for identity in identities]
+        confirmed: list[PlanExecution] = []
+        try:
+            for execution in sorted(executions, key=lambda each: not each.typed):  # a wrong word begins none of them
+                execution.confirm(typed if execution.typed else "")
+                confirmed.append(execution)
+        finally:
+            self._begin(confirmed)
+
     def stop(self, identity: str, requester: Requester) -> PlanExecution:
-        """Stop a running plan before its next step. Raises NothingToShow, NotPermitted, RefusedForSafety."""
+        """Stop a confirmed plan before its next step. Raises NothingToShow, NotPermitted, RefusedForSafety."""
         execution = self._permitted(identity, requester)
         execution.stop()
         return execution
@@ -187,9 +200,15 @@ class DashboardCaches:
         requester.check_permission(execution.plan.verb)
         return execution
 
-    def _run(self, execution: PlanExecution) -> None:
-        self._service.run(execution, self._changed)
-        self._list_next_time()
+    def _begin(self, executions: Sequence[PlanExecution]) -> None:
+        if executions:
+            name = f"plan {executions[0].plan.identity}"
+            threading.Thread(target=self._run, args=(executions,), name=name, daemon=True).start()
+
+    def _run(self, executions: Sequence[PlanExecution]) -> None:
+        for execution in executions:
+            self._service.run(execution, self._changed)
+            self._list_next_time()
 
     def _list_next_time(self) -> None:
         self._changes += 1

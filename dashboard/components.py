@@ -11,8 +11,11 @@ from neuron_top.views.words import TERMS
 
 Component = Any
 _HIDDEN = {"visible": False}
-BLANK = {"data": [], "layout": {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "xaxis": _HIDDEN,
-                                "yaxis": _HIDDEN}}  # fmt: skip
+_CLEAR = "rgba(0,0,0,0)"
+BLANK: Any = {
+    "data": [],
+    "layout": {"paper_bgcolor": _CLEAR, "plot_bgcolor": _CLEAR, "xaxis": _HIDDEN, "yaxis": _HIDDEN},
+}
 """A chart before its first data: blank, without axes."""
 
 
@@ -45,8 +48,11 @@ def panel(
     )
 
 
-def chart(identity: str, name: str, height: int, figure: Any = BLANK) -> Component:
-    """A chart with PNG and SVG export; `name` is its accessible label and the name of the file."""
+def chart(identity: str, name: str, height: int, figure: Any = None) -> Component:
+    """A chart with PNG and SVG export; `name` is its accessible label and the name of the file. Before its first data
+    it is as high as afterwards: the library's own height is twice that, and the page would jump."""
+    if figure is None:
+        figure = {**BLANK, "layout": {**BLANK["layout"], "height": height}}
     return html.Figure(
         [
             dcc.Graph(

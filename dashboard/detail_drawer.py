@@ -69,8 +69,10 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
         ("flags", " ".join(page.flags) or "—"),
         ("inputs", ", ".join(counted_inputs(page.inputs)) or "—"),
         ("operators", count_text(one.operators)),
-        ("graph, artifact", f"{bytes_text(one.graph_bytes)}, {bytes_text(one.artifact_bytes)}"),
-        ("cache entry", f"{page.cache_state or 'not seen by the catalog'} in {page.cache_root or '—'}"),
+        ("graph size", bytes_text(one.graph_bytes)),
+        ("artifact", bytes_text(one.artifact_bytes)),
+        ("cache", page.cache_root or page.root or UNKNOWN),
+        ("cache entry", page.cache_state or ""),
         ("ranks", ", ".join(map(str, one.ranks)) or "—"),
         ("missing on the hub", ", ".join(page.hub_missing)),
     )

@@ -48,6 +48,7 @@ def export_links(table: str) -> list[Any]:
             kind.upper(),
             href=f"api/{table}.{kind}",
             className="export",
+            title=f"The whole table as {kind.upper()}, whatever the filter shows",
             **attributes(data_export=f"api/{table}.{kind}"),
         )
         for kind in (("csv", "parquet") if _can_write_parquet() else ("csv",))

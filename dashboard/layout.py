@@ -63,7 +63,12 @@ def app_layout(
             html.Nav(id="jobs", hidden=True, **attributes(aria_label="Jobs")),
             html.Div(id="offer", role="status", hidden=True),
             detail_drawer.layout(),
-            html.Main(open_page.page if open_page is not None else None, id="page", tabIndex=-1),
+            html.Main(
+                open_page.page if open_page is not None else None,
+                id="page",
+                tabIndex=-1,
+                **attributes(data_path=open_page.path if open_page is not None else ""),
+            ),
         ],
         className="frame",
     )

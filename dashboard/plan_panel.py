@@ -26,7 +26,7 @@ from neuron_top.views.plan import (
     step_rows,
     title_of,
 )
-from neuron_top.views.plan_sentences import progress_parts
+from neuron_top.views.plan_sentences import goal_missed_text, progress_parts
 
 STEPS_SHOWN = 40
 
@@ -39,6 +39,8 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
     parts: list[Any] = [html.H2(f"{title.capitalize()}: {_state(executions)}")]
     if waiting:
         parts.append(html.P(act_sum([execution.plan for execution in executions]), className="sum"))
+        missed = dict.fromkeys(goal_missed_text(execution.plan) for execution in executions)
+        parts += [note(text, kind="warn") for text in missed if text]
     roots = {execution.plan.root for execution in executions}
     if several and len(roots) == 1:
         parts.append(html.P(html.Code(executions[0].plan.root)))
@@ -48,8 +50,11 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
         parts += _skipped(executions)
     for name, execution in zip(names, executions, strict=True):
         details = _details(execution)
-        parts += [html.Details([html.Summary(f"{_counts(execution)}: {name}"), *details])] if several else details
-    parts.append(_buttons(executions))
+        if several:
+            summary, has_ended = f"{_counts(execution)}: {name}", bool(execution.outcome or execution.message)
+            details = [html.Details([html.Summary(summary), *details], open=has_ended)]
+        parts += details
+    parts += [html.Div(id="cache-action", role="alert"), _buttons(executions)]
     named = attributes(aria_label=f"Plan: {title}", aria_modal="true")
     return html.Section(parts, className="drawer panel", role="dialog", **named)
 
@@ -117,7 +122,7 @@ def _details(execution: PlanExecution) -> list[Any]:
         content.append(text_block(line.text for line in lines_behind_steps(plan, STEPS_SHOWN)))
     if execution.state is PlanState.RUNNING:
         content = _progress(execution)
-    if execution.outcome is not None:
+    if execution.outcome is not None and execution.state is not PlanState.UNDONE:
         content.append(text_block(line.text for line in outcome_lines(execution.outcome)))
     if execution.message:
         content.append(note(execution.message, kind="bad" if execution.state is PlanState.FAILED else "quiet"))
@@ -153,7 +158,7 @@ def _buttons(executions: Sequence[PlanExecution]) -> Any:
     """Cancel stands first, so that it is what the keyboard meets first; each button acts on all plans it can act on."""
     can_act = current_permission.get() >= action_permission(executions[0].plan.verb)
     waits = [execution for execution in executions if execution.can_confirm]
-    runs = [execution for execution in executions if execution.state is PlanState.RUNNING]
+    runs = [one for one in executions if one.state in (PlanState.CONFIRMED, PlanState.RUNNING)]
     undoable = [execution for execution in executions if execution.can_undo]
     is_new = any(execution.state is PlanState.PLANNED for execution in executions)
     buttons: list[Any] = [
@@ -168,9 +173,8 @@ def _buttons(executions: Sequence[PlanExecution]) -> Any:
     if waits:
         typed = next((execution.typed for execution in waits if execution.typed), "")
         if typed:
-            buttons.append(
-                dcc.Input(id={"type": "plan-word", "plan": _identity(waits)}, placeholder=f"type {typed} to confirm")
-            )
+            word = dcc.Input(id={"type": "plan-word", "plan": _identity(waits)}, style={"width": "7rem"})
+            buttons.append(html.Label([html.Span(f"type {typed} to confirm"), word], className="field"))
         text = choice_text(waits[0].plan) if len(waits) == 1 else act_choice([execution.plan for execution in waits])
         buttons.append(_button(text, "confirm", waits, className="danger", disabled=not can_act))
         if not can_act:

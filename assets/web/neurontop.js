@@ -4,8 +4,11 @@
   const FLEET_MS = 1000;  // what a fleet reports is a second old anyway: who looks at it asks no more often
   let fleetRest = FLEET_MS;  // and not at the same moment as all others
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
+  const LISTED_MS = 3000;  // after an end: until a list of the server's has it
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
+  let freshness = null;  // of the run, as last heard
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
+  let astraySince = Date.now();  // since when another page is shown than the address says
   let heard = 0, seeking = false, lastHeard = Date.now();  // heard: when the socket was opened, or has last said something
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
@@ -15,6 +18,9 @@
     const chip = document.getElementById("connection");
     if (chip && chip.textContent !== text) { chip.textContent = text; chip.className = "chip " + kind; }
   }
+
+  /* The list of runs says of each whether it runs. */
+  function listAgain() { window.dash_clientside.set_props("run", {search_value: ""}); }
 
   /* What the server says of the run: the pill and the title of the tab. */
   function receive(text, how) {
@@ -27,6 +33,8 @@
     const news = JSON.parse(text);
     document.title = news.title;
     show("up " + news.freshness, news.words + how);
+    if (freshness !== null && freshness !== news.freshness) { setTimeout(listAgain, LISTED_MS); }
+    freshness = news.freshness;
     window.neurontopJobs.receive(news.jobs, news.pin);
   }
 
@@ -94,12 +102,22 @@
     location.reload();
   }
 
+  /* The server did not answer when somebody went to another page: the page of the address is asked for again. */
+  function keepToAddress() {
+    const shown = document.getElementById("page")?.dataset.path, now = Date.now();
+    if (lost || !shown || shown === location.pathname) { astraySince = now; return; }
+    if (now - astraySince < STUCK_MS) { return; }
+    astraySince = now;
+    window.dash_clientside.set_props("url", {pathname: location.pathname});
+  }
+
   /* Without the socket: ask every second, over plain HTTP, and say so. A line can be cut without a word (a server that
      dies with a connection half made, a laptop that slept): a socket that says nothing for long is made anew, and a
      question that nobody answers is given up, or a few of them would hold all the connections that a browser makes. */
   async function poll() {
     markPage();
     loadAnewIfQuiet();
+    keepToAddress();
     if (socket && (runOf() !== run || Date.now() - heard > SILENT_MS)) {
       const old = socket;
       socket = null;

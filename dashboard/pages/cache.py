@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -28,7 +27,7 @@ from neuron_top.dashboard.plan_registry import current_requester
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.dashboard.space_panel import other_cache, space_panel
 from neuron_top.dashboard.trash_panel import trash_panel
-from neuron_top.errors import NeuronTopError, UsageError
+from neuron_top.errors import NeuronTopError, NothingToShow, UsageError
 from neuron_top.services.caches import Disk, PlanHistory, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.units import bytes_text, count_text, counted
@@ -125,7 +124,6 @@ def layout(state: dict[str, str]) -> Any:
                 html.Div(buttons, className="row actions"),
                 exclusive,
                 html.Div(id="cache-refused", role="alert"),
-                html.Div(id="cache-action", role="alert"),
                 note("Click an entry to see what it holds and why its graph missed."),
                 tools=export_links("cache"),
                 wide=True,
@@ -188,7 +186,7 @@ def render(
     return {
         **of_listing(view, shown, colors, disks=disks, trash=trash, budget=budget, colored_by=colored_by),
         **of_run(lookups, colors),
-        **of_client(executions, trash),
+        **of_client(executions, "", trash),
     }
 
 
@@ -223,10 +221,10 @@ def of_run(lookups: tuple[CacheLookup, ...], colors: ChartColors) -> dict[str, A
     }
 
 
-def of_client(executions: list[PlanExecution], trash: Sequence[PlanHistory]) -> dict[str, Any]:
-    """The sections with buttons, which depend on what the client may do."""
+def of_client(executions: list[PlanExecution], gone: str, trash: Sequence[PlanHistory]) -> dict[str, Any]:
+    """The sections with buttons, which depend on what the client may do. `gone`: why none of the plans is shown."""
     return {
-        "cache-plans": plan_drawer(executions) if executions else None,
+        "cache-plans": plan_drawer(executions) if executions else note(gone, kind="warn") if gone else None,
         "cache-trash": trash_panel(trash),
     }
 
@@ -264,7 +262,10 @@ def _summary(view: EntryTable) -> Any:
     if not existing:
         searched = ", ".join(root for root, _origin, _exists in view.roots)
         return [
-            note(f"No compile cache was found. Searched: {searched}. Name one when you start the server."),
+            note(
+                f"No compile cache was found. Searched: {searched}. Name one when you start the server.",
+                kind="quiet no-caches",
+            ),
             *problems,
         ]
     if not view.rows:
@@ -305,7 +306,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
         sections = {
             **await listings.get((query, asked.colors.name, colored_by), drawn, version),
             **of_run(await asyncio.to_thread(feeds.cached_view, asked.run, cache_lookups, CHART_REST), asked.colors),
-            **of_client(_executions(caches, asked.state.get("plan", "")), trash),
+            **of_client(*_plans_named(caches, asked.state.get("plan", "")), trash),
             "cache-version": str(version),
         }
         if refused:
@@ -322,13 +323,15 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     _register_executions(app, caches)
 
 
-def _executions(caches: DashboardCaches, identities: str) -> list[PlanExecution]:
-    """The plans that an address names, as far as they are kept."""
-    found = []
+def _plans_named(caches: DashboardCaches, identities: str) -> tuple[list[PlanExecution], str]:
+    """The plans that an address names, as far as they are kept, and why others are not shown."""
+    found, gone = [], ""
     for identity in filter(None, identities.split(",")):
-        with suppress(NeuronTopError):
+        try:
             found.append(caches.execution(identity))
-    return found
+        except NothingToShow as problem:
+            gone = str(problem)
+    return found, gone
 
 
 def _register_grid(app: Dash, caches: DashboardCaches) -> None:
@@ -483,18 +486,21 @@ def _register_executions(app: Dash, caches: DashboardCaches) -> None:
             return no_update
         kind, together = ctx.triggered_id["type"], ctx.triggered_id["plan"]
         typed = {name["plan"]: word or "" for name, word in zip(names, words, strict=True)}
-        try:
-            for identity in together.split(","):
-                if kind == "plan-confirm":
-                    word = typed.get(together, "") if caches.execution(identity).typed else ""
-                    caches.execute(identity, current_requester(), word)
-                elif kind == "plan-stop":
-                    caches.stop(identity, current_requester())
-                else:
-                    await asyncio.to_thread(caches.undo, identity, current_requester())
-        except (NeuronTopError, OSError) as problem:
-            return note(str(problem), kind="bad")
-        return None
+        identities, requester = together.split(","), current_requester()
+        problems: dict[str, None] = {}
+        if kind == "plan-confirm":
+            try:
+                caches.execute_together(identities, requester, typed.get(together, ""))
+            except NeuronTopError as problem:
+                problems[str(problem)] = None
+        else:
+            each_of = caches.stop if kind == "plan-stop" else caches.undo
+            for identity in identities:  # one that is over, or cannot be undone, does not keep the others
+                try:
+                    await asyncio.to_thread(each_of, identity, requester)
+                except (NeuronTopError, OSError) as problem:
+                    problems[str(problem)] = None
+        return [note(problem, kind="bad") for problem in problems] or None
 
     @app.callback(
         Output("cache-undone", "children"),  # permissions.py asks for the act token by this name

@@ -87,7 +87,7 @@ def layout(_state: dict[str, str]) -> Any:
             ),
             panel("Cumulative compile time", chart("compile-cumulative", "Cumulative compile time", 220)),
             panel("Compile durations", chart("compile-spread", "Distribution of compile durations", 220)),
-            panel("Hits and misses over time", chart("compile-rate", "Hits and misses over time", 220)),
+            panel("Hits and misses over time", chart("compile-rate", "Hits and misses over time", 240)),
             html.Div(id="compile-torch", className="full"),
         ],
         className="grid",

@@ -193,7 +193,7 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
     blank = PageChart(empty(colors, "", 60))
     if answer is None:
         parts = dict.fromkeys(OUTPUTS.parts)
-        return {**parts, "fleet-summary": note(NO_FLEET), **dict.fromkeys(OUTPUTS.charts, blank)}
+        return {**parts, "fleet-summary": note(NO_FLEET, kind="quiet no-fleet"), **dict.fromkeys(OUTPUTS.charts, blank)}
     page, metric, node = answer.page, answer.metric, answer.node
     shown = f"; {count_text(len(answer.nodes))} match" if len(answer.nodes) < len(page.nodes) else ""
     cores = metric.name if node is not None and metric.name in node.cores else METRICS[0].name

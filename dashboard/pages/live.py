@@ -239,8 +239,8 @@ def _heat_words(view: Overview, measure: str) -> Any:
     unknown = [one.name for one in SHARES if all(one.share is None or one.share(row) is None for row in view.cores)]
     choice = "" if len(SHARES) - len(unknown) > 1 else "no-choice"
     marked = f" · □ {counted(len(shown.outliers), 'core')} far from the median" if shown.outliers else ""
-    silence = silence_text(view.cores, view.now)
-    silent = f" · hatched: {counted(shown.stale, 'core')}, {silence}" if silence else ""
+    why = silence_text(view.cores, view.now) or "ended"
+    silent = f" · hatched: {counted(shown.stale, 'core')}, {why}" if shown.stale else ""
     return [
         note(f"{summary_text(msgspec.structs.replace(shown, stale=0))}{marked}{silent}")
         if shown.typical is not None or shown.stale

@@ -157,7 +157,9 @@ def render(
 
 def _laid_words(laid: list[OverlaidRun], chosen: int) -> str:
     count = (
-        f"the first {MOST_RUNS} of {chosen} runs" if chosen > MOST_RUNS else f"{len(laid)} runs, at most {MOST_RUNS}"
+        f"the first {MOST_RUNS} of {chosen} runs"
+        if chosen > MOST_RUNS
+        else f"{counted(len(laid), 'run')}, at most {MOST_RUNS}"
     )
     return f"{count}: {', '.join(one.title for one in laid)}"
 
@@ -175,7 +177,7 @@ def row(one: RunRow) -> dict[str, Any]:
         "state": one.state_text,
         "reason": one.reason,
         "started": one.started,
-        "seconds": round(one.seconds, 3) if one.seconds is not None else None,
+        "seconds": one.seconds,
         "graphs": one.graphs,
         "compile_share": one.compile_share,
         "hit_rate": one.hit_rate,
@@ -247,8 +249,9 @@ def _id(value: str) -> str:
 
 
 def others_of(state: dict[str, str]) -> list[str]:
-    """The runs that the address names beside the chosen one."""
-    return [name for name in state.get("with", "").split(",") if name]
+    """The runs that the address names beside the chosen one, which is not compared with itself."""
+    chosen = state.get("run", LIVE)
+    return [name for name in state.get("with", "").split(",") if name and _id(name) != chosen]
 
 
 def register(app: Dash, feeds: FeedRegistry) -> None:
@@ -294,8 +297,9 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     )
     async def documents(search: str, prefix: str) -> Any:
         state, rows = state_of(search), await asyncio.to_thread(feeds.recordings)
-        others = others_of(state)
-        return comparison_link(prefix, state.get("run", LIVE), others), run_options(rows, live=feeds.live_name), others
+        others, run = others_of(state), state.get("run", LIVE)
+        options = [option for option in run_options(rows, live=feeds.live_name) if _id(option["value"]) != run]
+        return comparison_link(prefix, run, others), options, others
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

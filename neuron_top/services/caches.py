@@ -161,7 +161,11 @@ class CacheService(CachePlanner):
             return not execution.stopping
 
         try:
-            execution.finish(self.execute(execution.plan, watch))
+            if execution.stopping:
+                stopped = Outcome(plan=execution.plan.identity, done=0, refused=(), moved_bytes=0, interrupted=True)
+                execution.finish(stopped)
+            else:
+                execution.finish(self.execute(execution.plan, watch))
         except (NeuronTopError, OSError) as problem:
             execution.fail(str(problem))
         moved()

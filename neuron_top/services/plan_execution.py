@@ -62,8 +62,8 @@ class PlanExecution(msgspec.Struct, kw_only=True):
 
     @property
     def can_stop(self) -> bool:
-        """Whether the plan runs and nobody asked it to stop yet."""
-        return self.state is PlanState.RUNNING and not self.stopping
+        """Whether the plan runs, or waits for its turn, and nobody asked it to stop yet."""
+        return self.state in (PlanState.CONFIRMED, PlanState.RUNNING) and not self.stopping
 
     @property
     def can_undo(self) -> bool:
@@ -98,9 +98,9 @@ class PlanExecution(msgspec.Struct, kw_only=True):
         self.message, self.state = message, PlanState.FAILED
 
     def stop(self) -> None:
-        """Stop before the next step. Raises RefusedForSafety if the plan does not run."""
+        """Stop before the next step. Raises RefusedForSafety if the plan is not being executed."""
         with _TRANSITION:
-            if self.state is not PlanState.RUNNING:
+            if self.state not in (PlanState.CONFIRMED, PlanState.RUNNING):
                 raise RefusedForSafety(f"this plan is {self.state}: there is nothing to stop")
             self.stopping = True
 

@@ -122,7 +122,15 @@ def cost(plan: Plan) -> Cost:
 
 def plan_lines(plan: Plan, most: int | None = None) -> list[PlanLine]:
     """The whole plan; at most `most` steps and as many exclusions of each reason (None: all)."""
-    return [*plan_head(plan), *_steps(plan, most), *lines_behind_steps(plan, most)]
+    return [
+        *plan_head(plan),
+        *_steps(plan, most),
+        *_more(plan, most),
+        *_exclusions(plan.exclusions, most),
+        *_totals(plan),
+        *_missed(plan),
+        *_caveats(plan),
+    ]
 
 
 def preview_lines(plan: Plan) -> list[PlanLine]:
@@ -145,8 +153,8 @@ def step_rows(plan: Plan, most: int | None = None) -> list[PlanStepRow]:
 
 
 def lines_behind_steps(plan: Plan, most: int | None = None) -> list[PlanLine]:
-    """What `step_rows` leaves out: further steps, exclusions, totals, remarks."""
-    return [*_more(plan, most), *_exclusions(plan.exclusions, most), *_totals(plan), *_remarks(plan)]
+    """What `step_rows` leaves out: further steps, exclusions, totals, caveats. That the aim is missed stands above."""
+    return [*_more(plan, most), *_exclusions(plan.exclusions, most), *_totals(plan), *_caveats(plan)]
 
 
 def plan_head(plan: Plan) -> Iterator[PlanLine]:
@@ -318,11 +326,6 @@ def _price_text(price: Cost) -> str:
         used = counted(price.recent, "of these was", "of these were")
         text += f"; {used} used within a week{again}"
     return text
-
-
-def _remarks(plan: Plan) -> Iterator[PlanLine]:
-    yield from _missed(plan)
-    yield from _caveats(plan)
 
 
 def _missed(plan: Plan) -> Iterator[PlanLine]:

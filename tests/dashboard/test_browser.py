@@ -89,6 +89,30 @@ def test_two_browsers_follow_a_server_that_is_killed_and_comes_back(
         one.page.wait_for_selector("#connection.up")
 
 
+def test_a_page_that_was_chosen_while_the_server_was_away_is_shown_once_it_is_back(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    with serving(feed, tmp_path) as served:
+        port, seen = served.port, open_page(browser, served.address)
+        seen.until("#live-step", "60")
+    seen.until("#connection", "disconnected for")
+    seen.page.click("#to-compile")
+    with serving(feed, tmp_path, port=port):
+        seen.until("#compile-summary", "lookups")
+        assert seen.page.evaluate("location.pathname").endswith("/compile")
+
+
+def test_a_plan_of_a_server_that_was_started_again_is_said_to_be_gone(browser: Any, tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    entry(root, 1)
+    with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
+        seen = open_page(browser, f"{served.address}cache?plan=0123456789")
+        seen.until("#cache-plans", "this plan is no longer kept; make a new one")
+        seen.page.check("#cache-everything input")
+        seen.page.click("#cache-evict")
+        assert "no longer kept" not in seen.until("#cache-plans", "before → after")
+
+
 def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_path: Path) -> None:
     root = tmp_path / "cache"
     gone = entry(root, 1, blocks=8)

@@ -23,6 +23,7 @@ from tests.dashboard.browser import Watched
 from tests.dashboard.served import serving
 from tests.tui import feeds
 from tests.tui.feeds import START, StillFeed
+from tests.tui.picture_states import no_other_caches
 
 ENDED = (
     ev.RunStarted(run="r", name="broken", at=START),
@@ -43,6 +44,15 @@ def test_the_page_of_compiles_has_no_empty_boxes_and_says_what_to_do(browser: An
             assert others[-1] not in seen.page.inner_text("#compile-summary")
             assert [one for one in seen.page.query_selector_all("#page .panel") if one.is_visible()] == []
             assert seen.complaints == []
+
+
+def test_without_a_cache_or_a_fleet_their_pages_have_no_empty_boxes(browser: Any, tmp_path: Path) -> None:
+    with no_other_caches(), serving(StillFeed(), tmp_path, roots=(str(tmp_path / "nowhere"),)) as served:
+        seen = Watched(browser)
+        for page, words in (("cache", "No compile cache was found"), ("fleet", "No fleet is named")):
+            seen.page.goto(f"{served.address}{page}")
+            seen.until(f"#{page}-summary", words)
+            assert [one for one in seen.page.query_selector_all("#page .panel") if one.is_visible()] == [], page
 
 
 def test_the_page_of_cores_says_what_to_do_and_of_a_job_that_ended_that_nothing_came() -> None:

@@ -173,6 +173,9 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
     assert isinstance(grid, Rows)
     assert {row["state"] for row in grid.rows} >= {"hit", "compiled", "failed", "compiling", "waiting"}
     assert "[F137]" in words_of(detail_drawer.graph_facts(page, ["a line"]))
+    unseen = words_of(detail_drawer.graph_facts(msgspec.structs.replace(page, cache_state=None, cache_root=None), []))
+    assert "cache entry" not in unseen, "no word on an entry that the run has seen no change of"
+    assert "graph size — artifact — cache " in unseen
     assert set(shown) == set(compile_page.OUTPUTS.names)
 
 
@@ -621,6 +624,8 @@ def test_cores_that_no_longer_report_are_gray_with_their_age_and_count_in_no_mea
     assert "utilization · hatched: 4 cores, no data for 1 m 01 s" in words_of(whole["live-heat-words"]), (
         "a sentence says so too"
     )
+    over = msgspec.structs.replace(late, cores=tuple(msgspec.structs.replace(row, ended=True) for row in late.cores))
+    assert "utilization · hatched: 4 cores, ended" in words_of(live._heat_words(over, "utilization"))
 
 
 def test_the_live_page_of_a_job_without_a_failure_begins_with_its_state_and_no_evidence() -> None:
@@ -661,3 +666,11 @@ def test_the_page_of_a_wrong_address_names_the_pages_as_the_navigation_does() ->
     text = wrong_page("/", "this path is not served")
     named = re.findall(r'<a href="/(\w*)">(\w+)</a>', text)
     assert named == [(page.PATH, page.NAME) for page in PAGES if page.NAME != "Fleet"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.NAME)
+def test_a_chart_is_as_high_before_its_first_data_as_its_place(page: Any) -> None:
+    graphs = [part for part in page.layout({})._traverse() if isinstance(part, dcc.Graph)]
+    assert [f"{graph.figure['layout']['height']}px" for graph in graphs] == [
+        graph.style["minHeight"] for graph in graphs
+    ]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +15,24 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.actions.plan import Exclusion
+from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.plan_panel import plan_drawer
+from neuron_top.dashboard.plan_registry import Requester
+from neuron_top.errors import RefusedForSafety
 from neuron_top.services.caches import CacheService, Verb
-from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import known_roots
 from neuron_top.views.plan import act_choice, act_sum
+from neuron_top.views.plan_sentences import goal_missed_text
 from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
-from tests.dashboard.served import serving
+from tests.dashboard.served import ACT, serving
 from tests.tui.feeds import START, StillFeed
+
+ACTOR = Requester("somebody", Permission.ACT)
 
 
 def executions(tmp_path: Path) -> list[PlanExecution]:
@@ -79,6 +88,17 @@ def test_room_is_made_on_a_disk_once(tmp_path: Path) -> None:
     service = CacheService(Settings(), trash=tmp_path / "trash")
     (plan,) = service.plan_room([str(tmp_path / "cache")], 1)
     assert plan.steps == (), "a byte is free already"
+
+
+def test_a_plan_that_misses_its_aim_says_so_above_its_steps(tmp_path: Path) -> None:
+    two_versions(tmp_path / "cache")
+    service = CacheService(Settings(), trash=tmp_path / "trash")
+    (plan,) = service.plan_room([str(tmp_path / "cache")], 2**60)
+    missed = goal_missed_text(plan)
+    text = written(plan_drawer([PlanExecution(plan=plan)]))
+    assert missed
+    assert text.count(missed) == 1
+    assert text.index(missed) < text.index('"steps"')
 
 
 def test_the_cache_that_a_job_names_is_listed_wherever_it_is(tmp_path: Path) -> None:
@@ -158,3 +178,80 @@ def test_the_focus_stays_in_a_plan_until_it_closes_and_then_goes_back(browser: A
         seen.page.wait_for_selector("#cache-plans .drawer", state="detached")
         seen.page.wait_for_function("document.activeElement.id === 'cache-evict'")
         assert seen.complaints == []
+
+
+def two_versions(root: Path) -> None:
+    """A cache of two compiler versions that nobody has used for days, so that every entry may go."""
+    for number in range(6):
+        entry(root, number, blocks=8, age_days=9, compiler=f"neuronxcc-2.{15 + number % 2}.0.0+00000000")
+    for folder in sorted((Path(folder) for folder, _folders, _files in os.walk(root)), reverse=True):
+        os.utime(folder, (0, 0))
+
+
+def test_one_confirmation_executes_every_plan_of_an_action(browser: Any, tmp_path: Path) -> None:
+    two_versions(tmp_path / "cache")
+    with serving(StillFeed(), tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}sign-in?to=/cache")
+        seen.page.fill("input[type=password]", ACT)
+        seen.page.keyboard.press("Enter")
+        seen.until("#cache-shown", "6 entries")
+        seen.page.check("#cache-everything input")
+        seen.page.click("#cache-evict")
+        word = seen.page.get_by_label("type evict to confirm")
+        word.fill("evikt")
+        seen.page.click(".drawer-buttons .danger")
+        seen.until(".drawer #cache-action", "type evict to confirm")
+        word.fill("evict")
+        seen.page.click(".drawer-buttons .danger")
+        said = seen.until("#cache-plans .drawer", "Evict: done\n")
+        assert said.count("done: 3 steps") == 2, "what became of each plan is shown"
+        assert not list((tmp_path / "cache").glob("*/MODULE_*"))
+        seen.page.click(".drawer-buttons >> text=Undo")
+        said = seen.until("#cache-plans .drawer", "Evict: undone\n")
+        assert said.count("3 brought back") == 2
+        assert "in the trash" not in said
+        assert len(list((tmp_path / "cache").glob("*/MODULE_*"))) == 6
+        assert seen.complaints == []
+
+
+def two_plans(
+    tmp_path: Path, changed: Callable[[], None] = lambda: None
+) -> tuple[DashboardCaches, list[PlanExecution]]:
+    """Plans that evict one entry of each of two compiler versions."""
+    root = tmp_path / "cache"
+    two_versions(root)
+    caches = DashboardCaches(Settings(state_dir=str(tmp_path / "state")), [str(root)], changed)
+    keys = {row.compiler: row.key for row in caches.table().rows}
+    return caches, caches.plan(Verb.EVICT, keys.values(), ACTOR)
+
+
+def test_a_wrong_word_begins_no_plan_of_an_action(tmp_path: Path) -> None:
+    caches, (plain, typed) = two_plans(tmp_path)
+    typed.plan = msgspec.structs.replace(typed.plan, emptied=("neuronxcc-2.16.0.0+00000000",))
+    assert (plain.typed, typed.typed) == ("", "evict")
+    with pytest.raises(RefusedForSafety, match="type evict"):
+        caches.execute_together([plain.plan.identity, typed.plan.identity], ACTOR, "evikt")
+    assert [plain.state, typed.state] == [PlanState.PLANNED, PlanState.PLANNED]
+
+
+def test_a_plan_that_waits_for_its_turn_can_be_stopped(tmp_path: Path) -> None:
+    drawn: list[str] = []
+
+    def stop_second() -> None:
+        if not drawn:
+            drawn.append(written(plan_drawer([first, second])))
+            caches.stop(second.plan.identity, ACTOR)
+
+    caches, (first, second) = two_plans(tmp_path, stop_second)
+    caches.execute_together([first.plan.identity, second.plan.identity], ACTOR, "")
+    for thread in threading.enumerate():
+        if thread.name.startswith("plan "):
+            thread.join()
+    both = f"{first.plan.identity},{second.plan.identity}"
+    assert f'"id": {{"type": "plan-stop", "plan": "{both}"}}' in drawn[0]
+    assert (first.state, second.state) == (PlanState.DONE, PlanState.DONE)
+    assert first.outcome is not None
+    assert second.outcome is not None
+    assert (first.outcome.done, second.outcome.done) == (1, 0)
+    assert "Evict: done, stopped" in written(plan_drawer([first, second]))

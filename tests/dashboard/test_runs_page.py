@@ -17,7 +17,7 @@ from neuron_top.views.runs import run_row
 from tests.dashboard.browser import Watched
 from tests.dashboard.conftest import SCRIPT
 from tests.dashboard.served import ACT, serving
-from tests.tui.feeds import StillFeed, job
+from tests.tui.feeds import START, StillFeed, job
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 RUNS = ("20260101-000000-aaaa", "20260101-010000-bbbb", "20260101-020000-cccc")
@@ -137,7 +137,31 @@ def test_a_run_that_is_not_offered_stays_chosen_and_another_one_begins_with_all_
         assert seen.alerts == []
 
 
+def test_a_run_is_not_compared_with_itself(browser: Any, tmp_path: Path) -> None:
+    record(tmp_path)
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = opened(browser, f"{served.address}runs?run={RUNS[0]}&with={RUNS[0]},{RUNS[1]}")
+        seen.until("#runs-laid", "2 runs")
+        seen.until("#runs-documents", "Compare with it")
+        seen.page.click("#runs-with")
+        seen.page.wait_for_selector(".dash-dropdown-content")
+        offered = seen.text(".dash-dropdown-content")
+        assert RUNS[0] not in offered
+        assert RUNS[1] in offered
+        seen.page.keyboard.press("Escape")
+        seen.page.click(f'#runs-grid [row-id="{RUNS[1]}"] [col-id="name"]')
+        seen.until("#runs-documents", "Choose further runs")
+
+
+def test_the_list_of_runs_is_asked_for_again_when_the_job_ends(browser: Any, tmp_path: Path) -> None:
+    feed = StillFeed(job())
+    with serving(feed, tmp_path) as served:
+        seen = opened(browser, served.address)
+        with seen.page.expect_request(lambda request: '"..run.options...run.value.."' in (request.post_data or "")):
+            feed.push(RunFinished(run="r", exit_code=1, at=START + 99), now=START + 99)
+
+
 def test_a_row_names_every_run_and_keeps_its_milliseconds() -> None:
     record = RunRecord("r", "", "", ("/usr/bin/true",), "", None, 100.0, 100.13, 0, 100.13, 2, 0, "", "")
     cells = row(run_row(record, 200.0, recorder_alive=False))
-    assert (cells["name"], cells["seconds"]) == ("true", 0.13)
+    assert (cells["name"], cells["seconds"]) == ("true", pytest.approx(0.13))
