@@ -390,7 +390,7 @@ class Run:
             self.compiles.apply_other(event)
         elif isinstance(event, RunFinished | RecordingCutOff):
             self.compiles.run_over(event.time, event.node)
-            self.queue.end_trial(event.time)
+            self.queue.trial_running = False
 
     def _parallel(self, event: ParallelFamily) -> None:
         self.queue.apply(event)
