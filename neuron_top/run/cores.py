@@ -225,6 +225,10 @@ class CoreTracker:
         """ECC counts by node and device."""
         return self._hardware_errors.counts
 
+    def in_order(self) -> list[Core]:
+        """All cores by node, kind and number."""
+        return sorted(self.cores.values(), key=lambda core: (core.node, core.kind, core.index))
+
     def apply(self, event: RuntimeFamily) -> None:  # noqa: C901 (one case per event is the point)
         """Take one event into account."""
         match event:
