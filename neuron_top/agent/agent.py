@@ -47,7 +47,7 @@ class Agent:
         settings: Settings,
         who: Identity,
         job: str,
-        make_feed: Callable[[Callable[[], SpoolSink]], Readable],
+        make_feed: Callable[[SpoolSink], Readable],
         warn: Callable[[str], None],
         *,
         title: str = "",
@@ -68,11 +68,10 @@ class Agent:
             undone.callback(self.spool.close)
             with usable(path):  # what an earlier process left there is read
                 self._sink = SpoolSink(self.spool, job, warn)
-            self.feed = make_feed(lambda: self._sink)
-            node = Node(who, job, self.feed, lambda: self._sink, settings)
-            self._node = node
+            self.feed = make_feed(self._sink)
+            self._node = Node(who, job, self.feed, self._sink, settings)
             self._store = FleetStore(settings.store, insecure=settings.store_insecure)
-            self.shipper = Shipper(self._store, self.spool, node, warn, title or job)
+            self.shipper = Shipper(self._store, self.spool, self._node, warn, title or job)
             self._answering = (
                 IntentWorker(self._store, who.node.value, settings.state_path, acts, warn) if acts is not None else None
             )

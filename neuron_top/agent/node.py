@@ -48,9 +48,7 @@ class Readable(Protocol):
 class Node:
     """Answers the shipper's requests about this node (see `shipper.Here`)."""
 
-    def __init__(
-        self, who: Identity, job: str, feed: Readable, sink: Callable[[], SpoolSink | None], settings: Settings
-    ) -> None:
+    def __init__(self, who: Identity, job: str, feed: Readable, sink: SpoolSink, settings: Settings) -> None:
         self.name, self.job = who.node.value, job
         self.address = ""
         """Where the agent serves metrics; "" nowhere."""
@@ -75,12 +73,11 @@ class Node:
             return
         self._looked = time.monotonic()
         found = attributes(self._who, metadata=self._metadata)
-        sink = self._sink()
-        if found != self._attributes and sink is not None:
+        if found != self._attributes:
             self._attributes = found
-            sink.emit(NodeDescribed(node=self.name, at=time.time(), source="agent", attributes=found))
+            self._sink.emit(NodeDescribed(node=self.name, at=time.time(), source="agent", attributes=found))
 
-    def record(self, offset: float | None) -> NodeRecord:
+    def record(self) -> NodeRecord:
         """The description of the node."""
         self.describe()
         return NodeRecord(
@@ -95,8 +92,7 @@ class Node:
 
     def now(self, notes: Mapping[str, int], offset: float | None) -> NodeNow:
         """The node's current activity."""
-        sink = self._sink()
-        all_notes = {**notes, AgentCount.DROPPED_EVENTS: sink.dropped if sink is not None else 0}
+        all_notes = {**notes, AgentCount.DROPPED_EVENTS: self._sink.dropped}
         found = self._feed.read(lambda run, now: node_now(run, now, self.name, self.job, all_notes, offset))
         return msgspec.structs.replace(found, address=self.address, version=__version__)
 
@@ -132,10 +128,9 @@ class Node:
 
     def clock_measured(self, offset: float) -> None:
         """Note how far the node's clock is ahead of the database's; sent if it moved."""
-        sink = self._sink()
-        if sink is not None and (self._offset is None or abs(offset - self._offset) > OFFSET_STEP):
+        if self._offset is None or abs(offset - self._offset) > OFFSET_STEP:
             self._offset = offset
-            sink.emit(ClockMeasured(node=self.name, at=time.time(), source="agent", offset_seconds=offset))
+            self._sink.emit(ClockMeasured(node=self.name, at=time.time(), source="agent", offset_seconds=offset))
 
 
 def compiled_keys(run: Run) -> frozenset[str]:

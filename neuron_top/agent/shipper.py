@@ -43,7 +43,7 @@ class Here(Protocol):
     def job(self) -> str:
         """The job's id."""
 
-    def record(self, offset: float | None) -> NodeRecord:
+    def record(self) -> NodeRecord:
         """The description of the node."""
 
     def now(self, notes: Mapping[str, int], offset: float | None) -> NodeNow:
@@ -192,7 +192,7 @@ class Shipper:
             self._spool.shipped(mark)
 
     def _describe(self) -> None:
-        record = self._here.record(self._offset)
+        record = self._here.record()
         if record != self._record:
             self._store.register(msgspec.structs.replace(record, clock_offset=self._offset))
             self._record = record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from neuron_top.agent.marks import ReadingMarks
 from neuron_top.agent.spool import Spool, is_sample
@@ -44,8 +44,6 @@ class SpoolSink:
         self._most_held = MOST_HELD
         self.dropped = 0
         """Events that neither the disk nor the memory had room for."""
-        self.committed = threading.Event()
-        """Set when there is something new to ship."""
 
     def append(self, events: Sequence[AnyEvent], now: float) -> None:
         """Add events of the feed, in order."""
@@ -111,7 +109,6 @@ class SpoolSink:
             return False
         self._unsaved, self._dirty, self._problem, self._most_held = [], False, "", MOST_HELD
         self._marks.kept()
-        self.committed.set()
         return True
 
     def _no_room(self, problem: sqlite3.Error) -> None:
@@ -134,7 +131,7 @@ def thinned(events: Sequence[AnyEvent], most: int) -> tuple[list[AnyEvent], int]
     and so do all other events: failures, alerts, changes of state.
     """
     kinds = [_kind(event) for event in events]
-    ends = {index for _, index in _ends(kinds)}
+    ends = _ends(kinds)
     may_go = [index for index, kind in enumerate(kinds) if kind is not None and index not in ends]
     may_go.sort(key=lambda index: not is_sample(events[index]))  # stable: each half stays in the order of time
     going = set(may_go[: max(0, len(events) - most)])
@@ -151,11 +148,11 @@ def _kind(event: AnyEvent) -> Hashable | None:
     return (type(inner), inner.node, inner.source, *about)
 
 
-def _ends(kinds: Sequence[Hashable | None]) -> Iterator[tuple[Hashable, int]]:
-    """(kind, index) of the first event of each kind, then of the last."""
+def _ends(kinds: Sequence[Hashable | None]) -> set[int]:
+    """Indexes of the first and the last event of each kind."""
+    last = {kind: index for index, kind in enumerate(kinds)}
     first = {kind: index for index, kind in reversed(list(enumerate(kinds)))}
-    yield from first.items()
-    yield from {kind: index for index, kind in enumerate(kinds)}.items()
+    return {*first.values(), *last.values()}
 
 
 def _count(event: AnyEvent) -> int:

@@ -149,7 +149,7 @@ def _split(before: GraphSignature, now: GraphSignature) -> Change | None:
 
     Where layers came or went, the two have beginning and end in common.
     """
-    small, large = sorted(([node.name for node in one.nodes] for one in (before, now)), key=len)
+    small, large = sorted((_order(before), _order(now)), key=len)
     missing = len(large) - len(small)
     work = products(large) != products(small) or (_is_update_part(large[len(small) :]) and missing > len(small) / 4)
     if len(small) < _SHORTEST or missing < _SHORTEST or not work or not products(large):
@@ -185,16 +185,15 @@ def _optimizer(before: GraphSignature, now: GraphSignature, added: Counter[str],
     """State of an optimizer is one more (or less) array of each weight's shape; its arithmetic is by element."""
     if same_weights(before, now):
         return True
+    names = [*added, *removed]
     if _only_updates(before) and _only_updates(now):
-        return _is_update_part([*added, *removed])
+        return _is_update_part(names)
     if products(before.names.elements()) != products(now.names.elements()):
         return False
-    names = [*added, *removed]
-    plain = sum(any(word in name for word in _BY_ELEMENT) for name in names)
     grown = len(before.inputs) != len(now.inputs)
     weights = sum(1 for one in before.inputs if one.floating)
     each = weights > 1 and all(count % weights == 0 for count in (added + removed).values())
-    return plain >= 0.6 * len(names) and (grown or each or any(word in name for word in _UPDATES for name in names))
+    return _is_update_part(names) and (grown or each or any(word in name for word in _UPDATES for name in names))
 
 
 def _counts_text(added: Counter[str], removed: Counter[str]) -> str:

@@ -84,13 +84,13 @@ def explain(
     evidence = evidence or MissEvidence()
     matches = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
     subject = max(matches, key=lambda entry: entry.changed_at) if matches else None
-    key = subject.module if subject is not None else module
+    key, wanted = (subject.module, subject.compiler) if subject is not None else (module, compiler)
     causes = [
         *(() if compiled_here else _own_state(subject)),
-        *_evicted(key, subject.compiler if subject is not None else compiler, snapshot.root, evidence, ended),
-        *_other_compilers(key, subject, compiler, snapshot.entries),
-        *_other_flags(key, subject, compiler, snapshot.entries),
-        *_other_roots(key, subject, compiler, others),
+        *_evicted(key, wanted, snapshot.root, evidence, ended),
+        *_other_compilers(key, wanted, snapshot.entries),
+        *_other_flags(key, subject, wanted, snapshot.entries),
+        *_other_roots(key, wanted, others),
     ]
     compared = 0
     if subject is not None:
@@ -178,17 +178,14 @@ def _eviction(history: PlanHistory) -> CauseValues:
     }
 
 
-def _other_compilers(
-    key: str, subject: Entry | None, compiler: str | None, entries: Iterable[Entry]
-) -> Iterator[MissCause]:
-    own = subject.compiler if subject is not None else compiler
-    if own is None:
+def _other_compilers(key: str, compiler: str | None, entries: Iterable[Entry]) -> Iterator[MissCause]:
+    if compiler is None:
         return
-    there = [entry for entry in entries if entry.module == key and not _is_of(entry, own) and entry.state in HITS]
+    there = [entry for entry in entries if entry.module == key and not _is_of(entry, compiler) and entry.state in HITS]
     if not there:
         return
     nearest = max(there, key=lambda entry: entry.changed_at)
-    yield _compiler_cause(CauseCode.OTHER_COMPILER, nearest, own, 0.97)
+    yield _compiler_cause(CauseCode.OTHER_COMPILER, nearest, compiler, 0.97)
 
 
 def _compiler_cause(code: CauseCode, entry: Entry, wanted: str, score: float, root: str | None = None) -> MissCause:
@@ -213,9 +210,8 @@ def _other_flags(
     before = _before(same, subject)
     if not before:
         return
-    own = subject.compiler if subject is not None else compiler
     now = subject.flag_list() if subject is not None else None
-    nearest = _nearest_flags(before, own, now)
+    nearest = _nearest_flags(before, compiler, now)
     flags = nearest.flag_list()
     if flags is None or now is None:
         code = CauseCode.OTHER_FLAGS_HERE if flags else CauseCode.OTHER_FLAGS_UNKNOWN
@@ -226,8 +222,8 @@ def _other_flags(
         yield MissCause(kind=CauseKind.CLIENT_FORM, code=code, score=0.965, entry=nearest.path)
     else:
         yield _flags_cause(CauseCode.OTHER_FLAGS, flags, now, 0.97, nearest)
-    if own is not None and not _is_of(nearest, own):
-        yield _compiler_cause(CauseCode.OTHER_COMPILER_TOO, nearest, own, 0.958)
+    if compiler is not None and not _is_of(nearest, compiler):
+        yield _compiler_cause(CauseCode.OTHER_COMPILER_TOO, nearest, compiler, 0.958)
 
 
 def _nearest_flags(entries: Sequence[Entry], compiler: str | None, flags: Sequence[str] | None) -> Entry:
@@ -254,14 +250,11 @@ def _flags_cause(code: CauseCode, before: Sequence[str], now: Sequence[str], sco
     return MissCause(kind=kind, code=code, values={"flags": difference}, score=score, entry=entry.path)
 
 
-def _other_roots(
-    key: str, subject: Entry | None, compiler: str | None, others: Iterable[Snapshot]
-) -> Iterator[MissCause]:
+def _other_roots(key: str, compiler: str | None, others: Iterable[Snapshot]) -> Iterator[MissCause]:
     """What is cached elsewhere: of the compiler that was wanted the root is why it missed, of another that is."""
-    own = subject.compiler if subject is not None else compiler
     for other in others:
         there = [entry for entry in other.entries if entry.module == key and entry.state in HITS]
-        usable = [entry for entry in there if own is None or _is_of(entry, own)]
+        usable = [entry for entry in there if compiler is None or _is_of(entry, compiler)]
         if usable:
             yield MissCause(
                 kind=CauseKind.OTHER_ROOT,
@@ -271,8 +264,8 @@ def _other_roots(
                 entry=usable[0].path,
                 root=other.root,
             )
-        elif there and own is not None:
-            yield _compiler_cause(CauseCode.OTHER_COMPILER, there[0], own, 0.5, other.root)
+        elif there and compiler is not None:
+            yield _compiler_cause(CauseCode.OTHER_COMPILER, there[0], compiler, 0.5, other.root)
 
 
 def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
@@ -301,7 +294,7 @@ def _is_hexadecimal(module: str) -> bool:
 class _Nearest:
     """The graphs nearest to one: chosen by size and time, then read and compared."""
 
-    def __init__(self, snapshot: Snapshot, subject: Entry, evidence: MissEvidence, began: float | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, subject: Entry, evidence: MissEvidence, began: float | None) -> None:
         self._root, self._subject, self._evidence = snapshot.root, subject, evidence
         self._began = began if began is not None else math.inf
         self._entries = [entry for entry in snapshot.entries if entry.parts & Part.GRAPH and entry.path != subject.path]

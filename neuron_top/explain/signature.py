@@ -71,8 +71,6 @@ class GraphSignature(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[SignatureNode, ...]
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
-    world: int | None = None
-    """Devices in the widest collective."""
     groups: tuple[str, ...] = ()
     """Distinct groups of workers that exchange tensors, `2 groups of 4 workers`."""
     direction: str = ""
@@ -85,7 +83,7 @@ class GraphSignature(msgspec.Struct, frozen=True, kw_only=True):
 
 def of_hlo(nodes: Sequence[HloNode]) -> GraphSignature:
     """The signature of an HLO module."""
-    collectives = [(node, node.groups) for node in nodes if node.groups is not None]
+    collectives = {node.groups for node in nodes if node.groups is not None}
     made = [
         (SignatureNode(node.opcode, arrays(node.shape), node.detail, node.groups is not None), node.inner)
         for node in nodes
@@ -96,8 +94,7 @@ def of_hlo(nodes: Sequence[HloNode]) -> GraphSignature:
         nodes=tuple(node for node, _ in made if node.name != "parameter"),
         inputs=tuple(array for node in entry if node.name == "parameter" for array in node.arrays),
         outputs=entry[-1].arrays if entry else (),
-        world=max((count * widest for _, (count, widest) in collectives), default=None),
-        groups=tuple(sorted({_groups_text(count, widest) for _, (count, widest) in collectives})),
+        groups=tuple(sorted(_groups_text(count, size) for count, size in collectives)),
     )
 
 

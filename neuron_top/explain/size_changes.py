@@ -21,7 +21,7 @@ def meaning(before: GraphSignature, now: GraphSignature, pairs: Sequence[Pair]) 
     if whole:  # token numbers, positions, masks: only data are whole numbers
         return _data(whole)
     tokens = any(len(one.dims) > 1 and not one.floating for one in before.inputs)
-    if tokens or _weights(pairs) or _other_products(before, now) or _of_weights(_product_axes(before, now), pairs):
+    if tokens or _weights(pairs) or _other_products(before, now) or _of_weights(_product_axes(before, now)):
         return _model(before, pairs)
     return _data(pairs)
 
@@ -45,7 +45,7 @@ def _product_axes(before: GraphSignature, now: GraphSignature) -> list[tuple[int
     return found
 
 
-def _of_weights(axes: Sequence[tuple[int, tuple[int, ...]]] | None, pairs: Sequence[Pair]) -> bool:
+def _of_weights(axes: Sequence[tuple[int, tuple[int, ...]]] | None) -> bool:
     """More data give larger results; weights of another size give results of another width, or the same results.
 
     A kernel of another size, say, changes no result, and more features of a sample are summed over.
@@ -63,16 +63,14 @@ def _weights(pairs: Sequence[Pair]) -> bool:
 
     Biases and norms have one dimension and never a batch's size; a batch never changes the last one of a matrix.
     """
-    floats = [(old, new) for old, new in pairs if old.floating]
-    if any(len(old.dims) == 1 for old, _ in floats):
+    if any(len(old.dims) == 1 for old, _ in pairs):
         return True
-    return bool(floats) and all(len(old.dims) == 2 and old.dims[-1] != new.dims[-1] for old, new in floats)
+    return all(len(old.dims) == 2 and old.dims[-1] != new.dims[-1] for old, new in pairs)
 
 
 def _model(before: GraphSignature, pairs: Sequence[Pair]) -> tuple[CauseKind, CauseCode]:
-    floats = [(old, new) for old, new in pairs if old.floating]
-    share = len(floats) / max(1, sum(1 for one in before.inputs if one.floating))
-    if share < 0.34 or len(floats) <= 2:
+    share = len(pairs) / max(1, sum(1 for one in before.inputs if one.floating))
+    if share < 0.34 or len(pairs) <= 2:
         return CauseKind.MODEL_SIZE, CauseCode.SHAPES_OF_FEW_WEIGHTS
     return CauseKind.MODEL_SIZE, CauseCode.SHAPES_OF_WEIGHTS
 

@@ -74,7 +74,6 @@ class Core:
         """Highest memory ever seen or reported."""
         self.kinds: dict[str, int] = {}
         """Memory by kind: the sample's, else what the worker said about itself."""
-        self.kinds_time: float | None = None
         self.kind_peaks: dict[str, int] = {}
         """The highest of each kind ever seen; the kinds need not have peaked at one moment."""
         self.utilization = Series(capacity=buckets)
@@ -115,7 +114,7 @@ class Core:
     def set_kinds(self, kinds: dict[str, int], time: float | None) -> None:
         """Memory by kind, from a sample or from the worker itself."""
         self.version += 1
-        self.kinds, self.kinds_time = kinds, time
+        self.kinds = kinds
         for kind, size in kinds.items():
             self.kind_peaks[kind] = max(self.kind_peaks.get(kind, 0), size)
         if time is not None:
@@ -225,6 +224,10 @@ class CoreTracker:
     def hardware_errors(self) -> dict[tuple[str, int], dict[str, int]]:
         """ECC counts by node and device."""
         return self._hardware_errors.counts
+
+    def in_order(self) -> list[Core]:
+        """All cores by node, kind and number."""
+        return sorted(self.cores.values(), key=lambda core: (core.node, core.kind, core.index))
 
     def apply(self, event: RuntimeFamily) -> None:  # noqa: C901 (one case per event is the point)
         """Take one event into account."""

@@ -194,19 +194,18 @@ class Fold:
                 return "step" if self._steps >= WARM_REPORTS else None
             case OutputGrew():
                 says_more = event.closed or event.written is not None or event.end == 0
-                return None if says_more else self._repeated(_grew(event))
+                return None if says_more else self._repeated(event)
+            case LineMarked() | RuntimeLogged():
+                return None if event.level.is_error else self._repeated(event)
             case LineMalformed():
-                return self._repeated(("malformed", event.family))
-            case LineMarked():
-                return None if event.level.is_error else self._repeated(("marked", event.level, event.text))
-            case RuntimeLogged():
-                words = (event.level, event.component, event.function, event.text, event.status)
-                return None if event.level.is_error else self._repeated(("runtime", *words))
+                return self._repeated(event)
             case _:
                 return None
 
-    def _repeated(self, key: Hashable) -> Hashable | None:
-        return key if key in self._met else None
+    def _repeated(self, event: AnyEvent) -> Hashable | None:
+        """The kind of an event; None if it is the first of its kind."""
+        kind = _kind(event)
+        return kind if kind in self._met else None
 
     def _lookup(self, event: CacheHit | GraphExtracted | CachePathAnnounced) -> Hashable | None:
         worker = worker_key(event)
@@ -216,7 +215,7 @@ class Fold:
         if isinstance(event, CachePathAnnounced):
             # See `CacheAnswers.path_announced`.
             proves_misses = event.generation == LogGeneration.G1 and event.module is None
-            return None if proves_misses else self._repeated(("path", event.path))
+            return None if proves_misses else self._repeated(event)
         if event.module is None:
             return None
         key, pair = _answer(event), (event.module, worker)
@@ -249,7 +248,7 @@ class Fold:
             self._waiting = set() if isinstance(event, RunFinished) else self._waiting
         if isinstance(event, CompileFamily | GraphReported | ProcessSeen):
             due += self._before_graph(event, now)
-        if isinstance(event, OutputGrew) and (grown := self._foldings.get(_grew(event))) is not None and grown.count:
+        if isinstance(event, OutputGrew) and (grown := self._foldings.get(_kind(event))) is not None and grown.count:
             due.append(grown.due(now))
         due += self._speaker(event)
         self._after(event)
@@ -285,22 +284,12 @@ class Fold:
 
     def _after(self, event: AnyEvent) -> None:
         """Remember what passes."""
-        match event:
-            case StepReported():
-                self._steps += 1
-            case OutputGrew():
-                self._met.add(_grew(event))
-            case LineMalformed():
-                self._met.add(("malformed", event.family))
-            case LineMarked():
-                self._met.add(("marked", event.level, event.text))
-            case RuntimeLogged():
-                words = (event.level, event.component, event.function, event.text, event.status)
-                self._met.add(("runtime", *words))
-            case ProcessExited():
-                self._waiting = {pair for pair in self._waiting if pair[1] != f"{event.node}/{event.pid}"}
-            case _:
-                pass
+        if (kind := _kind(event)) is not None:
+            self._met.add(kind)
+        if isinstance(event, StepReported):
+            self._steps += 1
+        elif isinstance(event, ProcessExited):
+            self._waiting = {pair for pair in self._waiting if pair[1] != f"{event.node}/{event.pid}"}
         if isinstance(event, ProcessSeen | GraphReported) and event.module is not None:
             self._answers.pop(event.module, None)
             self._unclaimed.add(event.module)
@@ -312,7 +301,6 @@ class Fold:
             return
         worker, module = worker_key(event), event_module(event)
         if isinstance(event, CachePathAnnounced):
-            self._met.add(("path", event.path))
             if event.generation == LogGeneration.G1 and module is None:
                 self._never.add(worker)
             return
@@ -355,8 +343,21 @@ def _answer(event: _Lookup) -> Hashable:
     return type(event).__name__, event.module, event.root, event.compiler
 
 
-def _grew(event: OutputGrew) -> Hashable:
-    return "grew", event.path
+def _kind(event: AnyEvent) -> Hashable | None:
+    """What events have in common that only repeat each other; None if each says something of its own."""
+    match event:
+        case OutputGrew():
+            return "grew", event.path
+        case LineMalformed():
+            return "malformed", event.family
+        case LineMarked():
+            return "marked", event.level, event.text
+        case RuntimeLogged():
+            return "runtime", event.level, event.component, event.function, event.text, event.status
+        case CachePathAnnounced():
+            return "path", event.path
+        case _:
+            return None
 
 
 def _heard(spoke: LogEvent) -> WorkerHeard:

@@ -66,7 +66,7 @@ from neuron_top.run.advice import AdviceTracker
 from neuron_top.run.caches import CacheTracker
 from neuron_top.run.clock import Clocks
 from neuron_top.run.compiles import CompileTracker
-from neuron_top.run.cores import CoreTracker
+from neuron_top.run.cores import Core, CoreTracker
 from neuron_top.run.event_families import (
     is_advice,
     is_cache,
@@ -278,6 +278,11 @@ class Run:
         """The rank of a worker that met a graph: as its lines said, else as the process table knows it."""
         return worker.rank if worker.rank is not None else self.job.rank_of(worker.pid, worker.node)
 
+    def rank_of_core(self, core: Core) -> int | None:
+        """The rank of the process on a core: as its sample says, else as the process table knows it."""
+        sample = core.sample
+        return sample.rank if sample.rank is not None else self.job.rank_of(sample.pid, core.node)
+
     def apply(self, event: AnyEvent) -> None:  # noqa: C901 (one branch per family is the point)
         """Take one event into account."""
         self.events += 1
@@ -390,7 +395,7 @@ class Run:
             self.compiles.apply_other(event)
         elif isinstance(event, RunFinished | RecordingCutOff):
             self.compiles.run_over(event.time, event.node)
-            self.queue.end_trial(event.time)
+            self.queue.trial_running = False
 
     def _parallel(self, event: ParallelFamily) -> None:
         self.queue.apply(event)

@@ -45,7 +45,6 @@ class QueueTracker:
         self.trial_since: float | None = None
         self.trial_running = False
         """Graph extraction is on: what the script prints now is meaningless."""
-        self.trial_ended: float | None = None
         self.listed: tuple[str, ...] = ()
         """Paths that extraction listed, one per rank and graph."""
         self.counts: QueueCounted | None = None
@@ -63,13 +62,13 @@ class QueueTracker:
         """Take one event into account."""
         match event:
             case TrialRunStarted():
-                self.trial_since, self.trial_running, self.trial_ended = event.time, True, None
+                self.trial_since, self.trial_running = event.time, True
                 self.active, self.counts = True, None  # a counter of an earlier run tells nothing of this one
             case GraphsListed():
                 self.listed = event.paths
-                self.end_trial(event.time)
+                self.trial_running = False
             case WorkerStarted():
-                self.end_trial(event.time)
+                self.trial_running = False
                 self.active = True
                 self.workers.pop(_key(event), None)  # of an earlier run
                 worker = self._worker(event)
@@ -81,21 +80,16 @@ class QueueTracker:
                 worker = self._worker(event)
                 worker.finished, worker.message = event.time, event.message or "failed without a message"
             case QueueCounted():
-                self.end_trial(event.time)
+                self.trial_running = False
                 self.active, self.counts = True, event
             case GraphReported():
                 self.reports[event.path] = event
             case SummaryReported():
-                self.end_trial(event.time)
+                self.trial_running = False
                 self.active = False
                 self.summaries.append(event)
             case _:
                 assert_never(event)
-
-    def end_trial(self, time: float | None) -> None:
-        """Extraction is over: what is printed from now on is real."""
-        if self.trial_running:
-            self.trial_running, self.trial_ended = False, time
 
     def _worker(self, event: WorkerStarted | WorkerFinished | WorkerFailed) -> CompileWorker:
         key = _key(event)

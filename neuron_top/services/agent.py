@@ -66,8 +66,8 @@ class NodeAgent:
         sinks: list[SpoolSink] = []
         self.feed: LiveFeed = assembly.node_feed(settings, paths, self.who.node.value, lambda: sinks[0])
 
-        def fed(sink: Callable[[], SpoolSink]) -> Readable:
-            sinks.append(sink())
+        def fed(sink: SpoolSink) -> Readable:
+            sinks.append(sink)
             return self.feed
 
         self.agent = Agent(
@@ -119,14 +119,14 @@ class JobAgent:
         self._recording, self._warn = recording, warn
         who = who_am_i()
         job = recording.run if who.job.is_own else who.job.value
-        sinks: list[Callable[[], SpoolSink]] = []
+        sinks: list[SpoolSink] = []
 
-        def fed(sink: Callable[[], SpoolSink]) -> Readable:
+        def fed(sink: SpoolSink) -> Readable:
             sinks.append(sink)
             return self
 
         self._agent = Agent(settings, who, job, fed, warn, title=recording.name)
-        self._new_sink = sinks[0]
+        self._sink = sinks[0]
 
     def read(self, view: Callable[[Run, float], View]) -> View:
         """Give the agent the run as it is now."""
@@ -134,7 +134,7 @@ class JobAgent:
 
     def sink(self) -> SpoolSink:
         """The sink that keeps the events until they are shipped."""
-        return self._new_sink()
+        return self._sink
 
     def start(self) -> None:
         """Begin to ship."""

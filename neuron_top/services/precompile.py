@@ -139,7 +139,7 @@ class PrecompileJob:
         """
         trial = trial or Trial(exit_code=0)
         if trial.extracted:
-            self._log.graph_list(trial.extracted, "trial run")
+            self._log.graph_list(trial.extracted)
         # Use the root where the trial run stored the graphs: a script may have chosen another one.
         stored_in = (Path(path).parent.parent.parent for path in trial.extracted)
         roots = list(dict.fromkeys([self._root, *stored_in]))

@@ -76,15 +76,13 @@ def total(values: Iterable[int | None]) -> int | None:
 
 def core_rows(run: Run, now: float, trend: int = 60) -> tuple[CoreRow, ...]:
     """A row per core; `trend`: samples of its sparkline."""
-    cores = sorted(run.cores.cores.values(), key=lambda core: (core.node, core.kind, core.index))
-    return tuple(core_row(run, core, now, trend) for core in cores)
+    return tuple(core_row(run, core, now, trend) for core in run.cores.in_order())
 
 
 def core_row(run: Run, core: Core, now: float, trend: int = 60) -> CoreRow:
     """One core now. The same object is returned until the core changes: screens ask far more often than a core
     reports."""
-    sample = core.sample
-    rank = sample.rank if sample.rank is not None else run.job.rank_of(sample.pid, core.node)
+    rank = run.rank_of_core(core)
     stale = is_stale(core.sampled, run.cores.period, now)
     ended = stale and core.kind is CoreKind.LOCAL and run.job.finished is not None
     asked = core.version, rank, stale, ended, run.training.step_seconds, trend

@@ -15,7 +15,7 @@ from neuron_top.views.core_rows import CoreRow, capacity_of, core_row, core_rows
 from neuron_top.views.device_map import DeviceMap, device_map
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.gaps import with_gaps
-from neuron_top.views.overview import HostCard
+from neuron_top.views.overview import HostCard, host_card
 
 HISTORY_POINTS = 600
 _UNRELIABLE = "generic"
@@ -92,17 +92,13 @@ def core_table(run: Run, now: float) -> CoreTable:
     groups: dict[tuple[str, str, int], list[CoreRow]] = {}
     for row in core_rows(run, now):
         groups.setdefault((row.node, row.kind, -1 if row.device is None else row.device), []).append(row)
-    host, cores = run.cores.host, run.cores
+    cores = run.cores
     return CoreTable(
         now=now,
         over=run.over(now),
         instance_type=cores.instance_type,
         lnc=cores.lnc,
-        host=HostCard(
-            cpu=host.cpu if host is not None else None,
-            memory_used=host.memory_used if host is not None else None,
-            memory_total=host.memory_total if host is not None else None,
-        ),
+        host=host_card(run),
         groups=tuple(_group(run, rows) for _key, rows in sorted(groups.items())),
         processes=cores.processes or (),
         execution_statuses=dict(cores.statuses),

@@ -95,7 +95,7 @@ def device_map(
     """The map of these cores, by a metric of SHARES or the first that any reports. `links` by device, `errors` by node
     and device."""
     chosen = shown_metric(rows, metric)
-    shares = {row.key: share for row in rows if not row.stale and (share := share_of(chosen, row)) is not None}
+    shares = _shares(chosen, rows)
     known = sorted(shares.values())
     nodes = len({row.node for row in rows})
     groups: dict[tuple[str, int | None, int], list[CoreRow]] = {}
@@ -155,6 +155,11 @@ def share_of(metric: CoreMetric, row: CoreRow) -> float | None:
     return metric.share(row) if metric.share is not None else None
 
 
+def _shares(metric: CoreMetric, rows: Sequence[CoreRow]) -> dict[str, float]:
+    """The shares of the cores that report the metric now, by key."""
+    return {row.key: share for row in rows if not row.stale and (share := share_of(metric, row)) is not None}
+
+
 def outliers(shares: dict[str, float]) -> list[str]:
     """Keys of the cores that are far from the median of all, in the order given; none where there are few cores."""
     if len(shares) < FEW:
@@ -171,7 +176,7 @@ def _worst(rows: Sequence[CoreRow]) -> list[WorstCore]:
     found: list[tuple[float, WorstCore]] = []
     by_key = {row.key: row for row in rows}
     for metric in SHARES:
-        shares = {row.key: share for row in rows if not row.stale and (share := share_of(metric, row)) is not None}
+        shares = _shares(metric, rows)
         if len(shares) < FEW:
             continue
         middle = median(shares.values())

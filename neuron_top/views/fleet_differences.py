@@ -57,9 +57,9 @@ class _Candidate(msgspec.Struct, frozen=True):
     """Of how many candidates of the attribute this is one: the more, the likelier one stands out by chance."""
 
 
-def slow_selection(page: FleetPage, job: str | None = None) -> tuple[str, ...]:
+def slow_selection(page: FleetPage) -> tuple[str, ...]:
     """The nodes whose steps take far longer than the median node's of their job. Raises NothingToShow."""
-    found = tuple(node.node for node in page.nodes if node.slow and (job is None or node.job == job))
+    found = tuple(node.node for node in page.nodes if node.slow)
     if not found:
         raise NothingToShow("no node's steps take far longer than those of the median node of its job")
     return found

@@ -32,7 +32,7 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     left: Range | None
     """Estimated time left; None where no past compile is like it."""
     seconds: float | None
-    """Duration of the newest finished compile; an upper bound when `known` is `bracketed`."""
+    """Duration of the newest finished compile; an upper bound where `precision` is `bracketed`."""
     precision: Precision
     low: float | None
     rank: int | None

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 import msgspec
 
+from neuron_top.run.graph import LineRef
+from neuron_top.run.job import Mark
 from neuron_top.run.model import Run
+from neuron_top.run.training import Checkpoint, RaisedError
 
 
 class LinePlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,16 +30,10 @@ def place_at(run: Run, _now: float, moment: float) -> LinePlace | None:
 
 def _places(run: Run) -> Iterable[LinePlace]:
     """Places of the lines about graphs, errors and checkpoints, and of marked lines."""
-    for graph in run.compiles.graphs.values():
-        for line in graph.lines:
-            if line.time is not None:
-                yield LinePlace(source=line.source, offset=line.offset, time=line.time)
-    for mark in run.job.marks:
-        if mark.time is not None and mark.source and mark.offset is not None:
-            yield LinePlace(source=mark.source, offset=mark.offset, time=mark.time)
-    for error in run.training.errors:
-        if error.time is not None and error.source and error.offset is not None:
-            yield LinePlace(source=error.source, offset=error.offset, time=error.time)
-    for saved in run.training.checkpoints:
-        if saved.time is not None and saved.source and saved.offset is not None:
-            yield LinePlace(source=saved.source, offset=saved.offset, time=saved.time)
+    of_graphs = chain.from_iterable(graph.lines for graph in run.compiles.graphs.values())
+    told: Iterable[LineRef | Mark | RaisedError | Checkpoint] = chain(
+        of_graphs, run.job.marks, run.training.errors, run.training.checkpoints
+    )
+    for one in told:
+        if one.time is not None and one.source and one.offset is not None:
+            yield LinePlace(source=one.source, offset=one.offset, time=one.time)

@@ -143,7 +143,6 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 def overview(run: Run, now: float, estimator: Estimator | None = None, limits: Limits | None = None) -> Overview:
     """The overview of `run` at `now`. Bind `estimator` (past compiles) and `limits` (settings) with `partial`."""
-    host = run.cores.host
     return Overview(
         now=now,
         header=header(run, now),
@@ -151,17 +150,21 @@ def overview(run: Run, now: float, estimator: Estimator | None = None, limits: L
         compile=compile_card(run, now, estimator or Estimator()),
         cache=cache_card(run),
         training=training_card(run, now),
-        host=HostCard(
-            cpu=host.cpu if host is not None else None,
-            memory_used=host.memory_used if host is not None else None,
-            memory_total=host.memory_total if host is not None else None,
-        ),
+        host=host_card(run),
         alerts=alerts(run, now, limits),
         lines=tuple(run.job.marks)[-LINES_SHOWN:],
         sources=tuple(run.cores.sources.values()),
         torch=torch_summary(run, now),
         diagnosis=run.job.diagnosis,
     )
+
+
+def host_card(run: Run) -> HostCard:
+    """The host at its latest sample, all of it unknown before the first."""
+    host = run.cores.host
+    if host is None:
+        return HostCard(cpu=None, memory_used=None, memory_total=None)
+    return HostCard(cpu=host.cpu, memory_used=host.memory_used, memory_total=host.memory_total)
 
 
 def header(run: Run, now: float) -> Header:

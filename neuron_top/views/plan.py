@@ -89,15 +89,10 @@ def choice_text(plan: Plan) -> str:
     """The text of a button: `Evict: 12 steps, 3.4 GiB`."""
     count = len(plan.steps)
     if plan.verb is Verb.COMPILE:
-        return f"Compile now: {many_text(count, 'graph')}"
+        return f"Compile now: {counted(count, 'graph')}"
     if plan.verb is Verb.RETRY:
-        return f"Retry on the next run: {many_text(count, 'failure')}"
-    return f"{title_of(plan).capitalize()}: {many_text(count, 'step')}, {bytes_text(bytes_of(plan.steps))}"
-
-
-def many_text(count: int, word: str) -> str:
-    """`1 step`, `2,000 steps`."""
-    return f"{count_text(count)} {word}{'' if count == 1 else 's'}"
+        return f"Retry on the next run: {counted(count, 'failure')}"
+    return f"{title_of(plan).capitalize()}: {counted(count, 'step')}, {bytes_text(bytes_of(plan.steps))}"
 
 
 def bytes_of(steps: Iterable[Step]) -> int:
@@ -344,17 +339,13 @@ def outcome_with_texts(outcome: Outcome) -> Outcome:
     return msgspec.structs.replace(outcome, refused=refused, undo=undo_text(outcome))
 
 
-def outcome_lines(outcome: Outcome, most: int | None = None, here: str = "") -> list[PlanLine]:
+def outcome_lines(outcome: Outcome, *, here: str = "") -> list[PlanLine]:
     """What happened: done, refused with reasons, where it lies and how to undo it; `here`: how in this front end."""
     state = "interrupted after" if outcome.interrupted else "done:"
     there = f"{count_text(outcome.there)} copied by another meanwhile" if outcome.there else ""
-    facts = ", ".join(filter(None, (many_text(outcome.done, "step"), moved_text(outcome), there)))
+    facts = ", ".join(filter(None, (counted(outcome.done, "step"), moved_text(outcome), there)))
     lines = [PlanLine(LineKind.HEADING, f"{state} {facts}")]
-    lines += [
-        PlanLine(LineKind.REFUSAL, f"  not done: {path}: {not_done_text(why)}") for path, why in outcome.refused[:most]
-    ]
-    if most is not None and len(outcome.refused) > most:
-        lines.append(PlanLine(LineKind.MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
+    lines += [PlanLine(LineKind.REFUSAL, f"  not done: {path}: {not_done_text(why)}") for path, why in outcome.refused]
     how = undo_text(outcome)
     if here and how.startswith(UNDONE_BY):
         how = f"{UNDONE_BY}{here}, or {how.removeprefix(UNDONE_BY)}"

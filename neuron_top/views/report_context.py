@@ -90,19 +90,17 @@ class SummaryLine(msgspec.Struct, frozen=True, kw_only=True):
 
 def memory_lines(run: Run) -> tuple[MemoryLine, ...]:
     """One per core or local worker, in the order of the overview."""
-    cores = sorted(run.cores.cores.values(), key=lambda core: (core.node, core.kind, core.index))
-    return tuple(_memory_line(run, core) for core in cores)
+    return tuple(_memory_line(run, core) for core in run.cores.in_order())
 
 
 def _memory_line(run: Run, core: Core) -> MemoryLine:
-    rank = core.sample.rank if core.sample.rank is not None else run.job.rank_of(core.sample.pid, core.node)
     return MemoryLine(
         core=core.index,
         kind=core.kind,
         place=memory_place(core),
         gpu=gpu_text(core),
         node=core.node,
-        rank=rank,
+        rank=run.rank_of_core(core),
         peak=core.peak,
         capacity=core.sample.capacity,
         kinds=dict(core.kind_peaks),

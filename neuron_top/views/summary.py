@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from neuron_top.diagnose import Diagnosis
@@ -152,7 +154,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         lock_waits=compiles.totals.lock_waits,
         lock_wait_seconds=compiles.totals.seconds_spent(end, (SpanKind.WAIT,)),
         longest_wait_seconds=max(waits, default=None),
-        slowest=slowest(list(compiles.graphs.values())),
+        slowest=slowest(compiles.graphs.values()),
         steps=training.step,
         total_steps=training.total_steps,
         loss=training.loss,
@@ -184,7 +186,7 @@ def _errors(run: Run) -> int:
     return max(reported, sum(cause.count for cause in causes))
 
 
-def slowest(graphs: list[Graph], most: int = SLOWEST_SHOWN) -> tuple[SlowGraph, ...]:
+def slowest(graphs: Iterable[Graph]) -> tuple[SlowGraph, ...]:
     """The longest compiles, longest first; those of unknown duration are left out."""
     known = [(graph.duration.seconds, graph) for graph in graphs if graph.duration.seconds is not None]
     known.sort(key=lambda pair: -pair[0])
@@ -192,22 +194,21 @@ def slowest(graphs: list[Graph], most: int = SLOWEST_SHOWN) -> tuple[SlowGraph, 
         SlowGraph(
             key=graph.key, seconds=seconds, precision=graph.duration.precision, peak_rss_bytes=graph.peak_rss_bytes
         )
-        for seconds, graph in known[:most]
+        for seconds, graph in known[:SLOWEST_SHOWN]
     )
 
 
 def core_peaks(run: Run) -> tuple[CorePeak, ...]:
     """Peak memory per core, in the order of the overview."""
-    cores = sorted(run.cores.cores.values(), key=lambda core: (core.node, core.kind, core.index))
     return tuple(
         CorePeak(
             core=core.index,
             kind=core.kind,
-            rank=core.sample.rank if core.sample.rank is not None else run.job.rank_of(core.sample.pid, core.node),
+            rank=run.rank_of_core(core),
             peak=core.peak,
             capacity=core.sample.capacity,
             node=core.node,
             gpu=gpu_text(core),
         )
-        for core in cores
+        for core in run.cores.in_order()
     )

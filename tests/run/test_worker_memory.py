@@ -30,7 +30,6 @@ def test_the_parts_add_up_to_the_sample_whichever_came_last() -> None:
     assert core_of(run).kinds == {"parameters": PARAMETERS, "rest": 60}
     sampled(run, 2.0, 150)
     assert core_of(run).kinds == {"parameters": PARAMETERS, "rest": 110}
-    assert core_of(run).kinds_time == 1.5
 
 
 def test_what_is_known_of_a_worker_that_freed_memory_stays_until_it_says_otherwise() -> None:

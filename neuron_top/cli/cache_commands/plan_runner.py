@@ -23,7 +23,6 @@ from neuron_top.services.saved_plans import SCHEMA, write_plans
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan import (
     bytes_of,
-    many_text,
     outcome_lines,
     outcome_with_texts,
     plan_lines,
@@ -122,7 +121,7 @@ def _confirmed(wanted: Sequence[Plan], *, asked: bool) -> list[Plan]:
         return [_confirmed_one_by_one(plan) for plan in wanted]
     if asked:
         steps = [step for plan in wanted for step in plan.steps]
-        confirm(f"{many_text(len(steps), 'step')}, {bytes_text(bytes_of(steps))}.", confirmation_of(*wanted).word)
+        confirm(f"{counted(len(steps), 'step')}, {bytes_text(bytes_of(steps))}.", confirmation_of(*wanted).word)
     return list(wanted)
 
 

@@ -4,18 +4,16 @@ published."""
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from neuron_top.cache import trust
 from neuron_top.cache.arrival import SMALL, arrival_problem
 from neuron_top.cache.model import filenames, graph_header
 from neuron_top.cache.model.graph_header import NotThisGraph
 from neuron_top.cache.model.record import FileFacts, stats_decoder
 from neuron_top.compile.fetch.source import SourceFile
-from neuron_top.compile.wrapper.persistent_cache import WritableEntry, discard
+from neuron_top.compile.wrapper.persistent_cache import WritableEntry, discard, new_file
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError
 
@@ -35,22 +33,20 @@ class Arriving:
         graph: str,
         files: Mapping[str, SourceFile],
         report: Callable[[int, int, float], None],
-        *,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`graph`: digest of the graph that the artifact must be made from; "" where the key is all that is known."""
         self._entry, self._graph, self._files = entry, graph, files
-        self._report, self._clock = report, clock
+        self._report = report
         self.total = sum(found.size for found in files.values())
         self.arrived = 0
-        self._began = self._reported_at = clock()
+        self._began = self._reported_at = time.monotonic()
         self._paths: dict[str, Path] = {}
         self._facts: dict[str, FileFacts] = {}
 
     @property
     def seconds(self) -> float:
         """Seconds since the fetch began."""
-        return self._clock() - self._began
+        return time.monotonic() - self._began
 
     def fetch(self, interrupted: Callable[[], bool]) -> None:
         """Fetch and publish all files. Raises NotUsable, CacheUnusable, KeyboardInterrupt, NeuronTopError, OSError."""
@@ -68,7 +64,7 @@ class Arriving:
     def _one(self, name: str, found: SourceFile, interrupted: Callable[[], bool]) -> None:
         path = self._paths[name] = self._entry.temporary(name)
         digest, size = hashlib.sha256(), 0
-        with open(path, "xb", opener=_opener) as file:
+        with new_file(path) as file:
             for chunk in found.chunks():
                 if interrupted():
                     raise KeyboardInterrupt
@@ -81,8 +77,8 @@ class Arriving:
 
     def _count(self, size: int) -> None:
         self.arrived += size
-        if self._clock() - self._reported_at >= _REPORT_SECONDS:
-            self._reported_at = self._clock()
+        if time.monotonic() - self._reported_at >= _REPORT_SECONDS:
+            self._reported_at = time.monotonic()
             self._report(self.arrived, self.total, self.seconds)
 
     def _check_record(self) -> None:
@@ -113,8 +109,3 @@ class Arriving:
     def _read(self, name: str, limit: int) -> bytes:
         with self._paths[name].open("rb") as file:
             return file.read(limit)
-
-
-def _opener(path: str, flags: int) -> int:
-    """An `opener` for files that nobody else may write, whatever the umask."""
-    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, trust.FILE_MODE)

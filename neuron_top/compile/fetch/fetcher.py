@@ -7,6 +7,7 @@ is then compiled.
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable
@@ -109,20 +110,21 @@ class Fetcher:
             if not lock.acquire():
                 return True  # somebody is compiling it
             if entry.state() is Lookup.MISS:
-                return self._arrived(entry, Arriving(entry, graph, files, self._reporter(entry)), interrupted)
+                report = functools.partial(self._report, entry.module)
+                return self._arrived(entry, Arriving(entry, graph, files, report), interrupted)
             return True
         finally:
             lock.release()
 
     def _arrived(self, entry: WritableEntry, arriving: Arriving, interrupted: Callable[[], bool]) -> bool:
-        report, problem = self._reporter(entry), "interrupted"
+        problem = "interrupted"
         try:
             arriving.fetch(interrupted)
             problem = ""
         except (NeuronTopError, OSError) as reason:
             problem = str(reason)
         finally:
-            report(arriving.arrived, arriving.total, arriving.seconds, ended=True, problem=problem)
+            self._report(entry.module, arriving.arrived, arriving.total, arriving.seconds, ended=True, problem=problem)
         if problem:
             self._log.remark(f"{entry.module} from {self.source.place} is not used: {problem}")
             return False
@@ -134,21 +136,14 @@ class Fetcher:
         )
         return True
 
-    def _reporter(self, entry: WritableEntry) -> _ProgressReporter:
-        return _ProgressReporter(self._emit, entry.module, self.source.place)
-
-
-class _ProgressReporter:
-    """Emits the progress of one entry."""
-
-    def __init__(self, emit: side_channel.Emit, module: str, place: str) -> None:
-        self._emit, self._module, self._place = emit, module, place
-
-    def __call__(self, arrived: int, total: int, seconds: float, *, ended: bool = False, problem: str = "") -> None:
+    def _report(
+        self, module: str, arrived: int, total: int, seconds: float, *, ended: bool = False, problem: str = ""
+    ) -> None:
+        """Emit the progress of one entry."""
         self._emit(
             ArtifactFetched(
-                module=self._module,
-                place=self._place,
+                module=module,
+                place=self.source.place,
                 bytes=arrived,
                 total_bytes=total,
                 seconds=seconds,

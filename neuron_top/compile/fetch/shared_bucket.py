@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,6 +16,7 @@ from neuron_top.cache.arrival import ORDER
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.record import FileFacts
 from neuron_top.cache.s3_objects import object_chunks
+from neuron_top.compile.wrapper.persistent_cache import new_file
 
 GRAPH_FILES = (*filenames.GRAPH_NAMES, filenames.DESCRIPTION, *filenames.FLAGS_NAMES)
 _ONE_REQUEST = 64 * 1024**2
@@ -49,7 +49,7 @@ class SharedBucket:
         for name in sorted(files.keys() & wanted, key=lambda name: name in filenames.GRAPH_NAMES):
             part = folder / f"{name}.{uuid.uuid4().hex}{filenames.TEMPORARY_SUFFIX}"
             try:
-                with open(part, "xb", opener=_opener) as file:
+                with new_file(part) as file:
                     file.writelines(object_chunks(self.bucket, files[name]))
                 part.rename(folder / name)
             except BaseException:
@@ -92,7 +92,3 @@ class SharedBucket:
             data = path.read_bytes()
             digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
             client.put_object(Bucket=name, Key=key, Body=data, ChecksumSHA256=digest)
-
-
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)

@@ -45,11 +45,11 @@ class BucketSource:
 
     @property
     def place(self) -> str:
-        """See Source."""
+        """See ArtifactSource."""
         return self._bucket.url
 
     def files(self, entry: str) -> Mapping[str, SourceFile]:
-        """See Source."""
+        """See ArtifactSource."""
         objects = {each.key.rpartition("/")[2]: each for each in s3.objects_of(self._bucket, entry)}
         if filenames.DONE not in objects:
             return {}
@@ -69,11 +69,11 @@ class FolderSource:
 
     @property
     def place(self) -> str:
-        """See Source."""
+        """See ArtifactSource."""
         return str(self._root)
 
     def files(self, entry: str) -> Mapping[str, SourceFile]:
-        """See Source. Raises RefusedForSafety where strangers can write there."""
+        """See ArtifactSource. Raises RefusedForSafety where strangers can write there."""
         folder = self._root / entry
         try:
             with trust.open_folder(str(folder)) as opened:

@@ -7,7 +7,7 @@ is left to that process.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import msgspec
@@ -18,10 +18,9 @@ from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.states import FAILURES, HITS, LOCKED, State
 from neuron_top.cache.scan.scanner import scan
 from neuron_top.compile.parallel.compile_queue import CollectedGraph
+from neuron_top.compile.parallel.history import measured_peaks
 from neuron_top.compile.wrapper.cache_root import check_root
-from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NothingToShow
-from neuron_top.plain_files import read_plain
 
 WAITING = frozenset({State.EXTRACTED, State.STALE_LOCK, State.PARTIAL, State.PUBLISHED_UNMARKED})
 """States of graphs to compile: extracted, or begun by a process that is gone."""
@@ -100,17 +99,7 @@ def collect(
 
 def largest_peak(root: Path, compilers: Iterable[str]) -> int | None:
     """The largest peak memory in the statistics of finished compiles; None where there are none."""
-    peaks = []
-    for compiler in compilers:
-        for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
-            try:
-                stats = msgspec.json.decode(read_plain(path), type=Mapping[str, object])
-            except (OSError, *MALFORMED):
-                continue
-            peak = stats.get("peak_rss_bytes")
-            if isinstance(peak, int):
-                peaks.append(peak)
-    return max(peaks, default=None)
+    return max((peak for _entry, peak in measured_peaks(root, compilers)), default=None)
 
 
 def _entries(root: Path) -> tuple[Entry, ...]:

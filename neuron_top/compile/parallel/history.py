@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,16 +52,20 @@ class MemoryHistory:
 
 def memory_history(root: Path, compilers: Iterable[str]) -> MemoryHistory:
     """Read the records of finished compiles below `root`."""
-    peaks = []
+    measured = ((operators_of(entry), peak) for entry, peak in measured_peaks(root, compilers))
+    return MemoryHistory(Peak(operators, peak) for operators, peak in measured if operators is not None)
+
+
+def measured_peaks(root: Path, compilers: Iterable[str]) -> Iterator[tuple[Path, int]]:
+    """(entry, peak memory in bytes) of the finished compiles in these folders of `root` whose record has it."""
     for compiler in compilers:
         for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
             try:
-                measured = stats_decoder.decode(read_plain(path)).peak_rss_bytes
+                peak = stats_decoder.decode(read_plain(path)).peak_rss_bytes
             except (OSError, *MALFORMED):
                 continue
-            if measured is not None and (operators := operators_of(path.parent)) is not None:
-                peaks.append(Peak(operators, measured))
-    return MemoryHistory(peaks)
+            if peak is not None:
+                yield path.parent, peak
 
 
 def operators_of(entry: Path) -> int | None:

@@ -29,9 +29,9 @@ class ParallelLog(WrapperLog):
         words = "Running cmd" if self._form is LogGeneration.G2 else "run_train_script: executing trial run cmd"
         self._say(LogLevel.INFO, TAG, f"{words}: {list(command)}")
 
-    def graph_list(self, paths: Iterable[str], source: str) -> None:
+    def graph_list(self, paths: Iterable[str]) -> None:
         """Log the graphs that the trial run met, one line per rank and graph."""
-        self._say(LogLevel.INFO, TAG, f"New graph list from script: {source}")
+        self._say(LogLevel.INFO, TAG, "New graph list from script: trial run")
         self._write("".join(f"\t{path}\n" for path in paths))
 
     def worker_started(self, worker: int, graphs: int) -> None:
@@ -66,7 +66,7 @@ class ParallelLog(WrapperLog):
         total = len(report["compilation_report"])
         failed = sum(not entry["status"] for entry in report["compilation_report"].values())
         if self._form is LogGeneration.G2:
-            self._report(report)
+            self._say(LogLevel.INFO, TAG, report_text(report))
             self._say(LogLevel.INFO, TAG, f"Total graphs: {total}")
             self._say(LogLevel.INFO, TAG, f"Total successful compilations: {total - failed}")
             self._say(LogLevel.INFO, TAG, f"Total failed compilations: {failed}")
@@ -75,9 +75,6 @@ class ParallelLog(WrapperLog):
         self._say(LogLevel.INFO, TAG, f"Compilation summary - Total graphs: {total}, Success: {good}, Failed: {failed}")
         self._say(LogLevel.INFO, TAG, f"Total successful compilations: {good}")
         self._say(LogLevel.INFO, TAG, f"Compilation summary: {failed}/{total} failed, {good} succeeded")
-
-    def _report(self, report: Mapping[str, Any]) -> None:
-        self._say(LogLevel.INFO, TAG, report_text(report))
 
 
 def report_of(outcomes: Mapping[CollectedGraph, CompileResult], started: float, seconds: float) -> dict[str, Any]:

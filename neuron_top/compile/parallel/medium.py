@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
+from neuron_top.cache.model import filenames
 from neuron_top.compile.fetch.shared_bucket import SharedBucket
-from neuron_top.compile.parallel.on_node import NodeResult, NodeTask, arrived, task_data
+from neuron_top.compile.parallel.on_node import NodeResult, NodeTask, arrived, graph_digest
 from neuron_top.errors import NeuronTopError
 
 
@@ -32,7 +35,7 @@ class SharedFolder:
 
     def task(self, graph: Path, retries: int) -> bytes:
         """See Medium."""
-        return task_data(NodeTask(graph=str(graph), sha256="", retries=retries), graph)
+        return msgspec.json.encode(NodeTask(graph=str(graph), sha256=graph_digest(graph), retries=retries))
 
     def arrived(self, graph: Path, result: NodeResult) -> str:
         """See Medium."""
@@ -49,16 +52,16 @@ class BucketMedium:
 
     def task(self, graph: Path, retries: int) -> bytes:
         """See Medium."""
-        below = graph.relative_to(self._root)
-        task = NodeTask(graph=str(below), sha256="", retries=retries, bucket=self._bucket.url)
-        return task_data(task, graph)
+        below = str(graph.relative_to(self._root))
+        task = NodeTask(graph=below, sha256=graph_digest(graph), retries=retries, bucket=self._bucket.url)
+        return msgspec.json.encode(task)
 
     def arrived(self, graph: Path, result: NodeResult) -> str:
         """See Medium: every byte is read again. The artifact's record is kept here, to estimate other graphs."""
         entry = str(graph.parent.relative_to(self._root))
         try:
             found = self._bucket.facts(entry)
-            self._bucket.fetch(entry, ("model.stats.json",), graph.parent)
+            self._bucket.fetch(entry, (filenames.STATS,), graph.parent)
         except (NeuronTopError, OSError) as problem:
             return str(problem)
         if not found:

@@ -74,11 +74,6 @@ class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
     """Digests of the artifact's files as they were published."""
 
 
-def task_data(task: NodeTask, graph: Path) -> bytes:
-    """The task as JSON, with the digest of the graph's file as it is here. Raises OSError where it cannot be read."""
-    return msgspec.json.encode(msgspec.structs.replace(task, sha256=graph_digest(graph)))
-
-
 def graph_digest(graph: Path) -> str:
     """Sha256 of a graph file. Raises OSError.
 

@@ -35,7 +35,6 @@ TICK_SECONDS = 0.2
 
 class _Ended(NamedTuple):
     worker: int
-    task: EntryTask
     future: Future[CompileResult]
 
 
@@ -92,7 +91,7 @@ class ParallelCompile:
                 self._log.worker_started(worker, total)
             self._counts[worker] = self._counts.get(worker, 0) + 1
             task = self._submitted[worker] = self._task(graph)
-            self._executor.submit(task).add_done_callback(functools.partial(self._note, worker, task))
+            self._executor.submit(task).add_done_callback(functools.partial(self._note, worker))
         self._executor.flush()
 
     def _task(self, graph: CollectedGraph) -> EntryTask:
@@ -101,8 +100,8 @@ class ParallelCompile:
         )
         return msgspec.structs.replace(task, avoid=task.avoid | self._unfit)
 
-    def _note(self, worker: int, task: EntryTask, future: Future[CompileResult]) -> None:
-        self._ended.put(_Ended(worker, task, future))
+    def _note(self, worker: int, future: Future[CompileResult]) -> None:
+        self._ended.put(_Ended(worker, future))
 
     def _take(self, line: Queue, counts: Counts, ended: _Ended) -> None:
         result, task = ended.future.result(), self._submitted.pop(ended.worker)

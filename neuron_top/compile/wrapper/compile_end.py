@@ -24,7 +24,9 @@ _CRASHES = frozenset(
     for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP", "SIGSYS")
     if hasattr(signal, name)
 )
-"""Signals that a process brings upon itself. All others come from outside."""
+"""Signals that a process brings upon itself."""
+_OUTSIDE = frozenset(signal.valid_signals()) - _CRASHES
+"""All others, which come from outside."""
 _SHELL_BASE = 128
 _FULL_BYTES = 1 << 20
 """A disk with less room than this is full for a compiler: a failure on it proves nothing, whatever was printed."""
@@ -54,9 +56,9 @@ def failure(status: int, log: str, module: str, places: Iterable[Path], process:
     if status == 0:
         return None
     cause, number = class_of(log), _signal(status)
-    if cause is FailureClass.DISK or (number not in _outside() and full_place(places, _FULL_BYTES)):
+    if cause is FailureClass.DISK or (number not in _OUTSIDE and full_place(places, _FULL_BYTES)):
         return disk_full(places, module, log)
-    if number in _outside():
+    if number in _OUTSIDE:
         return killed(process, number, module, log)
     if number:
         return CompileError(f"{process} crashed: {signal_text(number)}", module=module, log=log)
@@ -83,7 +85,7 @@ def disk_full(places: Iterable[Path], module: str | None, log: str = "") -> Disk
 
 def full_place(places: Iterable[Path], least_bytes: int = _LOW_BYTES) -> Path | None:
     """The first of these folders whose disk has less than `least_bytes` or no inode left."""
-    return next((place for place in places if _free_bytes(place) < least_bytes), None)
+    return next((place for place in places if (free := _free_bytes(place)) is not None and free < least_bytes), None)
 
 
 def chain(problem: BaseException) -> Iterator[BaseException]:
@@ -117,10 +119,6 @@ def signal_text(number: int) -> str:
         return f"signal {number}"
 
 
-def _outside() -> frozenset[int]:
-    return frozenset(signal.valid_signals()) - _CRASHES
-
-
 def _signal(status: int) -> int:
     """The signal that ended the process, also where a shell around it reports it (128 + n); 0 for none."""
     if status < 0:
@@ -136,8 +134,8 @@ def _last_line(log: str, cause: FailureClass | None = None) -> str:
     return next(telling, lines[-1]) if lines else ""
 
 
-def _free_bytes(place: Path) -> int:
-    """Free bytes on the disk of a folder that may not exist yet; a large number if unknown."""
+def _free_bytes(place: Path) -> int | None:
+    """Free bytes on the disk of a folder that may not exist yet, 0 where no inode is left; None if unknown."""
     for folder in (place, *place.parents):
         try:
             facts = os.statvfs(folder)
@@ -145,7 +143,7 @@ def _free_bytes(place: Path) -> int:
             if problem.errno in (errno.ENOENT, errno.ENOTDIR):
                 continue
             break
-        if not facts.f_blocks or (facts.f_files and not facts.f_favail):
-            return 0 if facts.f_blocks else _LOW_BYTES
-        return facts.f_bavail * facts.f_frsize
-    return _LOW_BYTES
+        if not facts.f_blocks:  # a file system that counts none
+            return None
+        return 0 if facts.f_files and not facts.f_favail else facts.f_bavail * facts.f_frsize
+    return None

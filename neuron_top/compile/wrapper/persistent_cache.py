@@ -16,6 +16,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -81,33 +82,31 @@ class WritableEntry(StoredEntry):
                 step()
 
     def publishing(self, outputs: Mapping[str, Path], stats: Stats) -> list[Callable[[], object]]:
-        """The steps of `publish`, in an order that leaves no false hit wherever they stop."""
+        """The steps of `publish`."""
         files = {name: facts_of(path) for name, path in outputs.items()}
         complete = msgspec.structs.replace(stats, module=self.module, files=files).sealed(self.keys)
+        record = msgspec.json.encode(complete)
+        return self._arrival(outputs, lambda: self._replace(self.path / filenames.STATS, record))
+
+    def adopt(self, files: Mapping[str, Path]) -> None:
+        """Publish verified files that came from elsewhere, a record only if it is among them: name → complete temporary
+        file. The lock must be held. Raises CacheUnusable."""
+        with self.reaching():
+            for step in self._arrival(files):
+                step()
+
+    def _arrival(self, files: Mapping[str, Path], *further: Callable[[], object]) -> list[Callable[[], object]]:
+        """The steps that make these files the entry's, in an order that leaves no false hit wherever they stop."""
         return [
             lambda: self.done.unlink(missing_ok=True),
-            *(lambda path=path: _finish(path) for path in outputs.values()),
-            *(lambda path=path, name=name: path.rename(self.path / name) for name, path in outputs.items()),
-            lambda: self._replace(self.path / filenames.STATS, msgspec.json.encode(complete)),
+            *(lambda path=path: _finish(path) for path in files.values()),
+            *(lambda path=path, name=name: path.rename(self.path / name) for name, path in files.items()),
+            *further,
             lambda: self.failure.unlink(missing_ok=True),
             lambda: _flush(self.path),
             lambda: self._replace(self.done, b""),
             lambda: _flush(self.path),
         ]
-
-    def adopt(self, files: Mapping[str, Path]) -> None:
-        """Publish verified files that came from elsewhere: name → complete temporary file. The lock must be held.
-        Raises CacheUnusable."""
-        with self.reaching():
-            self.done.unlink(missing_ok=True)
-            for path in files.values():
-                _finish(path)
-            for name, path in files.items():
-                path.rename(self.path / name)
-            self.failure.unlink(missing_ok=True)
-            _flush(self.path)
-            self._replace(self.done, b"")
-            _flush(self.path)
 
     def record_failure(self, text: str, stats: Stats) -> None:
         """Store a failed compile; later lookups find it instead of compiling again. Raises CacheUnusable."""
@@ -154,7 +153,7 @@ class WritableEntry(StoredEntry):
     def _replace(self, path: Path, data: bytes) -> None:
         temporary = self.temporary(path.name)
         try:
-            with open(temporary, "xb", opener=_opener) as file:
+            with new_file(temporary) as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -190,7 +189,7 @@ class EntryLock:
         try:
             self._entry.make()
             try:
-                with open(record, "xb", opener=_opener) as file:
+                with new_file(record) as file:
                     file.write(msgspec.json.encode(self._owner))
                 taken = protocol.take(self._folder, self._entry.lock.name, record)
                 if taken:
@@ -260,9 +259,9 @@ def discard(paths: Iterable[Path]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _opener(path: str, flags: int) -> int:
-    """An `opener` for files that nobody else may write, whatever the umask."""
-    return os.open(path, flags | os.O_CLOEXEC, trust.FILE_MODE)
+def new_file(path: Path) -> BinaryIO:
+    """Open a new file, to which nobody else may write, whatever the umask. Raises FileExistsError; a link is a file."""
+    return open(path, "xb", opener=lambda name, flags: os.open(name, flags | os.O_CLOEXEC, trust.FILE_MODE))
 
 
 def _holds(path: Path, data: bytes) -> bool:

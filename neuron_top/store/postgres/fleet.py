@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -64,9 +63,9 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 class FleetStore:
     """The database of a fleet: safe from several threads, which take turns or have a pool."""
 
-    def __init__(self, address: str, *, insecure: bool = False, pool: int = 0, patience: float = math.inf) -> None:
-        """Connects at the first request. `patience`, UsageError and RefusedForSafety: see Database."""
-        self._database = Database(address, insecure=insecure, pool=pool, patience=patience)
+    def __init__(self, address: str, *, insecure: bool = False, pool: int = 0) -> None:
+        """Connects at the first request. UsageError and RefusedForSafety: see Database."""
+        self._database = Database(address, insecure=insecure, pool=pool)
         self.intents = Intents(self._database)
         """Changes that operators ask nodes for."""
         self.claims = KeyClaims(self._database)
@@ -144,22 +143,13 @@ class FleetStore:
         with self._database.connection() as connection:
             connection.execute(BEAT, msgspec.structs.asdict(now) | samples | {"silent": SILENT_SECONDS})
 
-    def open_job(
-        self,
-        run: str,
-        *,
-        name: str = "",
-        cluster: str = "",
-        started: float | None = None,
-        command: Sequence[str] = (),
-        directory: str = "",
-    ) -> None:
-        """Enter a job that many nodes ship to; the first node describes it. `started`: by the database's clock."""
+    def open_job(self, run: str, *, name: str = "", cluster: str = "", started: float | None = None) -> None:
+        """Enter a job that many nodes ship to, as the first of them names it. `started`: by the database's clock."""
         with self._database.connection() as connection:
             connection.execute(
-                "INSERT INTO neurontop.runs (id, name, cluster, started, touched, command, directory) "
-                f"VALUES (%s, %s, %s, %s, {NOW}, %s, %s) ON CONFLICT DO NOTHING",
-                (run, storable(name), cluster, started, jsonb(list(command)), storable(directory)),
+                "INSERT INTO neurontop.runs (id, name, cluster, started, touched) "
+                f"VALUES (%s, %s, %s, %s, {NOW}) ON CONFLICT DO NOTHING",
+                (run, storable(name), cluster, started),
             )
 
     def go_on(self, node: str, spool: str, run: str) -> None:

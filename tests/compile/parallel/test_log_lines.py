@@ -47,7 +47,7 @@ def of_kind(events: list, kind: type) -> list:
 def test_workers_counters_and_list_are_read_back(form):
     def say(log: ParallelLog) -> None:
         log.trial_run(["torchrun", "train.py"])
-        log.graph_list(PATHS, "trial run")
+        log.graph_list(PATHS)
         log.worker_started(1, 4)
         log.counters(remaining=1, locked=2, failed=3, done=4, total=10)
         log.worker_finished(1, 3)

@@ -21,8 +21,10 @@ TASK = """
 import sys
 from pathlib import Path
 
+import msgspec
+
 from neuron_top.compile.compilers.inductor import Inductor
-from neuron_top.compile.parallel.on_node import NodeTask, compile_on_node, task_data
+from neuron_top.compile.parallel.on_node import NodeTask, compile_on_node, graph_digest
 from neuron_top.compile.server import client
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
@@ -31,7 +33,7 @@ from tests.compile.fakes import GRAPH
 root, client._COMMAND = Path(sys.argv[1]), tuple(sys.argv[2:])
 Wrapper(Inductor(), WrapperOptions(cache_url=str(root))).extract(GRAPH)
 (graph,) = root.glob("*/MODULE_*/model.fxgraph")
-compile_on_node(task_data(NodeTask(graph=str(graph), sha256=""), graph))
+compile_on_node(msgspec.json.encode(NodeTask(graph=str(graph), sha256=graph_digest(graph))))
 """
 SERVER = """
 import array, fcntl, os, pathlib, select, signal, termios, time
