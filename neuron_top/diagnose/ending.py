@@ -25,7 +25,7 @@ _SUCCESS = late_pattern(
     r"|\bWEXITSTATUS 0(?!\d)|W&B process to finish\.\.\. \(success\)|Compiled \d+ models?\b"
     r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$|^&&&& PASSED "
     r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
-    r"|^(?:Apply|Destroy) complete! Resources: "
+    r"|^(?:Apply|Destroy) complete! Resources: |^[A-Z][A-Z\d_]{2,60}_(?:OK|PASS(?:ED)?|DONE|SUCCESS)$"
 )
 """What programs print at the end when all went well."""
 _SCRIPTS = late_pattern(
@@ -34,16 +34,18 @@ _SCRIPTS = late_pattern(
 )
 """What batch scripts print last, whether their programs did well or not."""
 _OVER = late_pattern(
-    r"^(?:real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed)"
+    r"^(?:real\s+\d+m[\d.]+s|Wall time: |CPU times: |(?:[\d.]+user [\d.]+system )?\d+:\d\d(?:\.\d+)?elapsed)"
     r"|\bTrainer\.fit`? stopped: `?max_(?:epochs|steps|time)=|\bExecution complete -- Goodbye$"
     r"|\bApplication shutdown complete\.$|\bFinished server process \[|\bSuccessfully stopped SparkContext$"
+    r"|^Cloud-init v\. \S{1,60} finished at |^Finished: (?:SUCCESS|UNSTABLE|FAILURE|ABORTED)$|^&&&& FAILED "
+    r"|^(?:FAIL|ok)\s+\S{1,200}\s+[\d.]{1,12}s$|^Complete log(?:\(s\))?: \S|^(?:# )?Avg bus bandwidth\b"
     r"|\bProcess \d{1,10} exits successfully\.$|\bWorkflow \S{1,80} succeeded!$"
     r"|^wandb: (?:Synced \d|Find logs at: )"
     r"|^Finali[sz]ing parallel run$|^Total wall time: \d{1,6}:\d\d:\d\d$|\bdone\. Elapsed time: [\d.]{1,12} minutes\.$"
     r"|^Normal termination of \S|\bJOB DONE\.$|\bPROGRAM ENDED AT\b|\bTERMINATED NORMALLY\b|^Finished mdrun on rank \d"
     r"|^WallClock: +[\d.]+ +CPUTime: |^Subject: Job \d+\S{0,20}: <.{0,200}> in cluster <\S{1,80}> (?:Done|Exited)$"
 )
-"""What a shell, a framework, a server, a workflow or a simulation prints when it ends, well or not."""
+"""What a shell, a framework, a server, a workflow, a build or a simulation prints when it ends, well or not."""
 _LINES_TO_OVER = 4
 """From such a line to the end of the log."""
 

@@ -335,9 +335,16 @@ def _job_end(
 ) -> JobEnd:
     if exit_code is not None:
         return JobEnd.FAILED if exit_code else JobEnd.FINISHED
-    if in_traceback or any(finding.terminal for finding in failures):
+    if in_traceback or any(finding.terminal or _is_last_exception(finding, end) for finding in failures):
         return JobEnd.FAILED
-    return JobEnd.FINISHED if not failures and (succeeded or end.over) else JobEnd.UNKNOWN
+    if failures:
+        return JobEnd.FAILED if end.over else JobEnd.UNKNOWN
+    return JobEnd.FINISHED if succeeded or end.over else JobEnd.UNKNOWN
+
+
+def _is_last_exception(finding: Finding, end: End) -> bool:
+    """Whether an exception stands in the last line: of its traceback, only that was kept."""
+    return end.last is not None and end.last.number == finding.last_line and reads_as_exception(finding.text)
 
 
 def _cause(finding: Finding, source: str) -> Cause:

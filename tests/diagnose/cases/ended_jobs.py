@@ -382,4 +382,80 @@ INFO:     Application shutdown complete.
 """,
         "unknown",
     ),
+    Case(
+        "what GNU's time prints behind a workflow",
+        "",
+        """
+[2e/95d787] process > pour (12)           [100%] 12 of 12 ✔
+
+10.43user 3.81system 0:51.48elapsed 27%CPU (0avgtext+0avgdata 401948maxresident)k
+0inputs+4536outputs (3major+807788minor)pagefaults 0swaps
+""",
+        "finished",
+    ),
+    Case(
+        "cloud-init's last line",
+        "",
+        """
+Setting up tea (2.3.1) ...
+Cloud-init v. 23.4 finished at Wed, 04 Mar 2026 05:06:07 +0000. Datasource DataSourceEc2.  Up 10.03 seconds
+""",
+        "finished",
+    ),
+    Case(
+        "the bandwidth that a test of collectives prints last",
+        "",
+        """
+     102400           25600    fp32         398           0.24           0.47
+Avg bus bandwidth:	2.2375GB/s
+""",
+        "finished",
+    ),
+    Case(
+        "Snakemake's last line",
+        "",
+        """
+Finished jobid: 0 (Rule: all)
+Complete log(s): /tea/.snakemake/log/2026-03-04T050607.417799.snakemake.log
+""",
+        "finished",
+    ),
+    Case(
+        "a program's own mark of success",
+        "",
+        """
+   5 |   3.3800 |   0.9
+FSDP_TEA_OK
+""",
+        "finished",
+    ),
+    Case(
+        "Jenkins names the end of a build that failed",
+        "script_error",
+        """
+[Pipeline] sh
+>>>ERROR: the watch rejected the tea
+Finished: FAILURE
+""",
+        "failed",
+    ),
+    Case(
+        "a package of Go whose tests failed",
+        "script_error",
+        """
+=== RUN   TestTea
+>>>Error: the pot is empty
+FAIL	example.com/tea/test/pot	17.234s
+""",
+        "failed",
+    ),
+    Case(
+        "an exception in the last line, of whose traceback the rest is gone",
+        "script_error",
+        """
+INFO pouring
+>>>RuntimeError: Type mismatch in the pot: module1 output 0 cannot connect to module2 input 0
+""",
+        "failed",
+    ),
 )
