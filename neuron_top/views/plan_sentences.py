@@ -346,6 +346,8 @@ LEFT = {BackendKind.FOLDER: "in the trash", BackendKind.BUCKET: "deleted"}
 def restored_text(record: PlanRestored, kind: BackendKind) -> str:
     """What an undone plan brought back, and what it could not."""
     text = f"{count_text(record.restored)} brought back"
+    if record.gone:
+        text = f"{text}, {count_text(len(record.gone))} not {LEFT[kind]} any more"
     if not record.kept:
         return text
     stay = "stays" if len(record.kept) == 1 else "stay"

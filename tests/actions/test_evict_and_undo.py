@@ -461,6 +461,17 @@ def test_an_undo_is_journaled_although_its_token_cannot_be_removed(root: Path, m
     assert trash.history_of(plan.identity).state is HistoryState.RESTORED
 
 
+def test_what_somebody_took_out_of_the_trash_is_named_once(root: Path, tmp_path: Path) -> None:
+    gone, left = (caches.entry(root, number, blocks=10).relative_to(root).as_posix() for number in (1, 2))
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
+    caches.carried_out(plan, trash)
+    (trash.folder / plan.identity / gone).rename(tmp_path / "gone")
+    record = restore(plan.identity, trash)
+    assert (record.restored, record.kept, record.gone) == (1, (), (gone,))
+    (root / left).rename(tmp_path / "left")
+    assert restore(plan.identity, trash).gone == ()
+
+
 def test_a_plan_that_was_undone_can_be_carried_out_and_undone_again(root: Path) -> None:
     caches.entry(root, 1, blocks=10)
     before = caches.everything(root)

@@ -94,10 +94,12 @@ class PlanEnded(JournalRecord, frozen=True, kw_only=True):
 
 
 class PlanRestored(JournalRecord, frozen=True, kw_only=True):
-    """A plan was undone; `kept` are the paths that could not be put back, each with its reason."""
+    """A plan was undone; `kept` are the paths that could not be put back, each with its reason, `gone` those that lay
+    neither in the trash nor at their place any more."""
 
     restored: int
     kept: tuple[tuple[str, WhyNotDone], ...] = ()
+    gone: tuple[str, ...] = ()
     user: str = ""
 
 

@@ -48,7 +48,14 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
             raise RefusedForSafety(refusal)
         trash.check_writable()
         restored, kept = _all_back(history, trash)
-        record = PlanRestored(plan=plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name())
+        record = PlanRestored(
+            plan=plan,
+            at=time.time(),
+            restored=restored,
+            kept=tuple(kept),
+            gone=_gone(history, trash),
+            user=user_name(),
+        )
         try:
             trash.write(record)
         except RefusedForSafety as problem:
@@ -84,6 +91,18 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
             if there:
                 restored += _entry_back(root, trashed_files, entry, there, token, kept, taken)
     return restored, kept
+
+
+def _gone(history: PlanHistory, trash: Trash) -> tuple[str, ...]:
+    """What was taken and now lies neither in the trash nor at its place: somebody has deleted it.
+
+    Of a plan that was undone before that cannot be said: what came back may have been removed since.
+    """
+    if history.restored is not None:
+        return ()
+    places = (trash.folder / history.begun.plan, trash.root)
+    paths = dict.fromkeys(move.path for move in history.moves if trash_contents.is_sound(move))
+    return tuple(path for path in paths if not any(os.path.lexists(place / path) for place in places))
 
 
 def _by_entry(moves: Iterable[Move]) -> dict[str, dict[str, Move]]:

@@ -8,7 +8,8 @@
 What exists again at its place stays in the trash, mark and failure log of an artifact that was compiled again too, and
 is named. A plan that was purged cannot be undone.
 
-exit status: 0 all is back · 1 something stays in the trash · 3 no such plan · 4 refused for safety
+exit status: 0 all is back · 1 something stays in the trash, or is not there any more · 3 no such plan ·
+4 refused for safety
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _restore(arguments: argparse.Namespace) -> int:
     kind = service.backend(root).kind
     kept = [(path, not_done_text(why)) for path, why in record.kept]
     if arguments.json:
-        print_json({"plan": record.plan, "restored": record.restored, "kept": kept})
+        print_json({"plan": record.plan, "restored": record.restored, "kept": kept, "gone": record.gone})
     else:
         back = (
             counted(record.restored, "object")
@@ -93,7 +94,9 @@ def _restore(arguments: argparse.Namespace) -> int:
         log_stderr(f"neurontop: plan {record.plan}: {result}")
         for path, reason in kept:
             print(visible(f"stays {LEFT[kind]}: {path}: {reason}"))
-    return 1 if record.kept else 0
+        for path in record.gone:
+            print(visible(f"not {LEFT[kind]} any more: {path}"))
+    return 1 if record.kept or record.gone else 0
 
 
 def _plan_and_root(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
