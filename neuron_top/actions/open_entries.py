@@ -42,10 +42,8 @@ def not_done(problem: Exception) -> NotDone:
     """Why a step failed with this exception; of an OSError only the message, as names of our files help nobody."""
     if isinstance(problem, StaleEntryError):
         return problem.reason
-    if (
-        isinstance(problem, OSError) and problem.errno == errno.EXDEV
-    ):  # a layered file system moves no folder of a layer
-        return NotDone(NotDoneCode.OTHER_LAYER)
+    if isinstance(problem, OSError) and problem.errno == errno.EXDEV:
+        return NotDone(NotDoneCode.OTHER_LAYER)  # a layered file system moves no folder of a layer
     words = problem.strerror if isinstance(problem, OSError) else None
     return NotDone(NotDoneCode.STORAGE, words or str(problem))
 

@@ -35,7 +35,9 @@ def check_preconditions(
 
 def pin_check(plan: Plan, pins: Collection[str]) -> Callable[[Step], None]:
     """A check of steps that raises StaleEntryError for an eviction of a module that is pinned by now."""
-    is_pinned = matcher(pins if plan.verb is Verb.EVICT else ())
+    if plan.verb is not Verb.EVICT or not pins:
+        return lambda step: None
+    is_pinned = matcher(pins)
 
     def check(step: Step) -> None:
         if is_pinned(step.path.rpartition("/")[2].removesuffix(".neff")):
