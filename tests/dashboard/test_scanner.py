@@ -18,8 +18,9 @@ from tests.dashboard.served import ACT, READ, Served, serving
 from tests.tui.feeds import START, StillFeed, compiles, job, samples
 
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-CALLBACK = {"output": "..page.children...problem.children..", "outputs": [
-    {"id": "page", "property": "children"}, {"id": "problem", "property": "children"}], "inputs": [
+CALLBACK = {"output": "..page.children...problem.children...page.data-path..", "outputs": [
+    {"id": "page", "property": "children"}, {"id": "problem", "property": "children"},
+    {"id": "page", "property": "data-path"}], "inputs": [
     {"id": "url", "property": "pathname", "value": "/"}], "state": [{"id": "url", "property": "search", "value": ""}],
     "changedPropIds": ["url.pathname"]}  # fmt: skip
 
