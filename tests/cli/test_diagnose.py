@@ -62,7 +62,7 @@ def test_the_document_has_exactly_the_published_keys(tmp_path: Path) -> None:
     log.write_text(FAILED)
     document = json.loads(neurontop("diagnose", "--json", str(log)).stdout)
     assert list(document) == ["failed", "recovered", "job_ended", "causes"]
-    assert (document["failed"], document["recovered"], document["job_ended"]) == (True, False, "unknown")
+    assert (document["failed"], document["recovered"], document["job_ended"]) == (True, False, "failed")
     cause = document["causes"][0]
     assert list(cause) == [
         "class",
