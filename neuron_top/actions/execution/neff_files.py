@@ -8,8 +8,9 @@ about to store it.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from neuron_top.actions import plan_context
 from neuron_top.actions.execution.local import OWN, Execution
@@ -43,16 +44,9 @@ def execute(
 
 
 class _NeffExecution(Execution):
-    def __init__(
-        self,
-        plan: Plan,
-        trash: Trash,
-        watch: Callable[[Progress], bool],
-        in_use: Callable[[str], CacheUse | None],
-        pins: Collection[str],
-    ) -> None:
-        super().__init__(plan, trash, watch, in_use, pins)
-        self._lock_folders = torch_neuron.lock_folders(str(trash.root), os.environ, read_processes())
+    @functools.cached_property
+    def _lock_folders(self) -> Sequence[str]:
+        return torch_neuron.lock_folders(str(self.trash.root), os.environ, read_processes())
 
     def _carry_out(self, step: Step, *, resumed: bool) -> bool:
         if step.action is not Action.EVICT:
