@@ -86,7 +86,8 @@ def copy(source: Store, target: Store, record: RunRecord, *, anew: bool = False)
     before = there.events if there is not None else 0
     if there is not None and anew:
         target.forget(record.id)
-    if there is None or anew:
+        there = None
+    if there is None:
         started = RunStarted(
             run=record.id,
             node=record.node,
@@ -96,7 +97,7 @@ def copy(source: Store, target: Store, record: RunRecord, *, anew: bool = False)
             at=record.started,
         )
         target.begin(started, now=record.touched)
-    passed = 0 if anew else before
+    copied = passed = there.events if there is not None else 0
     total = 0
     for _number, events in source.batches(record.id):
         total += len(events)
@@ -106,4 +107,4 @@ def copy(source: Store, target: Store, record: RunRecord, *, anew: bool = False)
     if record.finished is not None:
         target.finish(record.id, record.exit_code, record.finished, record.summary.encode())
     target.remember_compiles(one for one in source.compile_history() if one.run == record.id)
-    return Copied(id=record.id, events=total if anew else max(total, before), new=max(total - before, 0))
+    return Copied(id=record.id, events=max(total, copied), new=max(total - before, 0))
