@@ -58,8 +58,6 @@ _SUMS_UP = late_pattern(
     r"|You are trying to access a gated repo|\S{1,200} is not a local folder and is not a valid model identifier)"
 )
 """How transformers says which model or file it looked for, on the hub and in its cache."""
-
-
 _REFUSAL = "MisconfigurationException"
 """How Lightning refuses what it was asked for."""
 
