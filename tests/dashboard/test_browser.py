@@ -106,7 +106,7 @@ def test_a_plan_of_a_server_that_was_started_again_is_said_to_be_gone(browser: A
     root = tmp_path / "cache"
     entry(root, 1)
     with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
-        seen = open_page(browser, f"{served.address}cache?plan=0123456789")
+        seen = open_page(browser, f"{served.address}cache?q=compiler:2.21&plan=0123456789")
         seen.until("#cache-plans", "this plan is no longer kept; make a new one")
         seen.page.check("#cache-everything input")
         seen.page.click("#cache-evict")
