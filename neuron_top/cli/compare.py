@@ -62,8 +62,8 @@ def execute(arguments: argparse.Namespace) -> int:
             raise UsageError("a run cannot be compared with a cache; name two runs or two caches")
         view = service.compare_caches(*names)
     else:
-        newer = service.plain(arguments.b)
-        view = compare(service.plain(arguments.a), newer)
+        older, newer = service.plain(arguments.a), service.plain(arguments.b)
+        view = compare(older, newer)
         reasons = growth_reasons(view, newer, limits)
     write(render(view, form), form, arguments.output)
     for reason in reasons:
