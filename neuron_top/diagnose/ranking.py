@@ -49,6 +49,7 @@ from neuron_top.diagnose.tracebacks import COMPILERS_FRAME
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.wrapper import MINUTES_WAITED
 
 _STEPS_OF_A_LIVING_JOB = 5
@@ -59,6 +60,8 @@ _MINUTES_TO_EXPLAIN = 10.0
 nothing."""
 _MINUTES_TO_FAIL = 60.0
 """From here on a wait for another process's compile that does not end is a failure by itself."""
+_TOOLS_ERROR = late_pattern(r"(?:[\w./-]{1,80}: ){0,2}(?:error|fatal(?: error)?|ERROR|FATAL): ")
+"""How a command-line tool begins its reason for exiting: a logger puts more in front."""
 _STOPPED = frozenset(
     status for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM) for status in (-each, 128 + each)
 )
@@ -338,13 +341,18 @@ def _job_end(
     if in_traceback or any(finding.terminal or _is_last_exception(finding, end) for finding in failures):
         return JobEnd.FAILED
     if failures:
-        return JobEnd.FAILED if end.over else JobEnd.UNKNOWN
+        return JobEnd.FAILED if end.over or _is_tools_error(end) else JobEnd.UNKNOWN
     return JobEnd.FINISHED if succeeded or end.over else JobEnd.UNKNOWN
 
 
 def _is_last_exception(finding: Finding, end: End) -> bool:
     """Whether an exception stands in the last line: of its traceback, only that was kept."""
     return end.last is not None and end.last.number == finding.last_line and reads_as_exception(finding.text)
+
+
+def _is_tools_error(end: End) -> bool:
+    """Whether the last line is an error as command-line tools print it before they exit."""
+    return end.last is not None and _TOOLS_ERROR.match(end.last.text) is not None
 
 
 def _cause(finding: Finding, source: str) -> Cause:

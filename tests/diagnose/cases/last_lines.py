@@ -28,7 +28,18 @@ _NO_REASONS = (
     ("what is put off", "delaying the setup of lid, since tea-utils is not readable"),
     ("what only a terminal has", "locale: Cannot set LC_CTYPE to default locale: No such file or directory"),
 )
+_TOOLS_ERRORS = (
+    ("bad_usage", "brew.py: error: unrecognized arguments: --leaf 8"),
+    ("missing_dependency", "ERROR: No matching distribution found for tea==2.1.2"),
+    ("tool_error", "srun: error: Unable to create step for job 4711: Memory required by task is not available"),
+    ("tool_error", "FATAL:   container creation failed: mount hook function failure: /tea does not exist"),
+)
+"""What tools print as they exit."""
 LAST_LINES = (
+    *(
+        Case(f"a tool's error ends the job: {line[:20]}", cause_class, f"starting\n>>>{line}\n", "failed")
+        for cause_class, line in _TOOLS_ERRORS
+    ),
     *(Case(f"last words: {name}", "script_error", f"starting\nstep 1\n>>>{line}\n") for name, line in _REASONS),
     *(Case(f"last words in the middle: {name}", "", f"starting\n{line}\nstep 1\n") for name, line in _REASONS),
     *(Case(f"no last words: {name}", "", f"starting\nstep 1\n{line}\n") for name, line in _NO_REASONS),
