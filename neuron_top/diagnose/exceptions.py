@@ -29,6 +29,7 @@ _NO_COMMAND = late_pattern(r"No such file or directory: ['\"][^/'\"]{1,200}['\"]
 _OF_A_MODULE = late_pattern(r"(?:partially initialized )?module '[\w.]{1,100}' has no attribute '")
 _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
 """Raised when a lookup finds nothing; an exception raised while one is handled explains more."""
+_NO_MODULE = late_pattern(r"(?:ModuleNotFoundError|ImportError): No module named \S")
 _DIED = late_pattern(r"CalledProcessError: Command .{1,5000} died with <Signals\.SIG(?:KILL|SEGV|ABRT|BUS|ILL|FPE)\b")
 """How Python reports that a program that it started was ended by a signal, other than those that ask it to end."""
 _JAVA = late_pattern(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
@@ -182,6 +183,11 @@ def sums_up(text: str) -> bool:
 def is_probe(raised: re.Match[str]) -> bool:
     """Whether an exception only means that a lookup found nothing: one raised while it was handled explains more."""
     return raised["type"].split(".")[-1] in _PROBES
+
+
+def is_other_import(handled: str, raised: str) -> bool:
+    """Whether the second module was imported in place of the first, which was not there either."""
+    return handled != raised and all(map(_NO_MODULE.match, (handled, raised)))
 
 
 def without_copies(text: str) -> tuple[str, int]:

@@ -345,7 +345,7 @@ class FailureReader:
             self._ended_by(statement)
         if verdict.row is not None and verdict.row.name == recognizers.NCCL_WITHOUT_REASON:
             self._warned_by_nccl(statement)
-        if verdict.row is not None and verdict.row.name == recognizers.TRIED_AGAIN:
+        if verdict.row is not None and verdict.row.name in (recognizers.TRIED_AGAIN, recognizers.MODEL_LEFT_OUT):
             finding.goes_on_at = statement.line + 1
         is_moved = self._report.found(statement, verdict, finding) or self._waits(statement, finding)
         if is_moved or is_new:

@@ -93,6 +93,8 @@ _ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b|\bThe condit
 it."""
 _ABORTS = late_pattern(r": Assertion `.{1,400}' failed\.?$")
 """The same, as C's own `assert` prints it, which ends the process."""
+_LLVMS_SOURCE = late_pattern(r"/(?:llvm-project|llvm|mlir|clang)/(?:llvm|mlir|clang|lib|include)/")
+"""Folders of LLVM's C++, on which compilers are built."""
 _CHECK = late_pattern(r"(?:RET_CHECK failure \(|Non-OK-status: )\S")
 """How XLA reports which of its checks failed, or the status with which the process ends."""
 _GRAPHS_CHECK = late_pattern(r"xla/service/|\bHLO\b|hlo_")
@@ -326,7 +328,7 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
     if not statement.indented and _ASSERTION.search(text):
         whose = CauseClass.SCRIPT_ERROR
-        if COMPILERS_SOURCE.search(text):
+        if COMPILERS_SOURCE.search(text) or _LLVMS_SOURCE.search(text):
             whose = CauseClass.COMPILE_CRASHED if _ABORTS.search(text) else CauseClass.COMPILE_ERROR
         speaker_class = _BY_SPEAKER.get(statement.speaker, whose)
         return CauseVerdict(speaker_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)

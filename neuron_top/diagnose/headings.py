@@ -33,6 +33,8 @@ _MARK = "^"
 """A line that shows the place in the source above it."""
 _TITLE = late_pattern(r"- |.{1,80}:$")
 """A line between two rules that is only the title of what follows."""
+_TVMS_BOX = late_pattern(r"An error occurred during the execution of TVM\.$|For more information, please see: \S+$")
+"""What TVM prints between two rules above the reason."""
 _PLAIN_HEADING = f"{json_lines.HEADING}:"
 """The heading of a traceback that Python itself prints; one that is quoted in a message has a name before it."""
 
@@ -149,7 +151,8 @@ class Headings:
             is_near = statement.line - heading.statement.line <= _LINES_TO_QUOTED
             return is_near and (statement.indented or FRAME.match(text) is not None)
         was_ruled, heading.is_ruled = heading.is_ruled, _RULE.match(text) is not None
-        return lines <= _LINES_TO_REASON and (heading.is_ruled or (was_ruled and _TITLE.match(text) is not None))
+        is_title = _TVMS_BOX.match(text) is not None or (was_ruled and _TITLE.match(text) is not None)
+        return lines <= _LINES_TO_REASON and (heading.is_ruled or is_title)
 
     @staticmethod
     def _labeled(heading: _Heading, statement: Statement, verdict: CauseVerdict | None) -> Below:

@@ -35,9 +35,9 @@ _OPERATION = late_pattern(
 _HEADS_REASON = late_pattern(
     r"(?i)(?=.{3,100}:$)(?:[\w.'\"()*!-]+ +){0,8}?[\w.*!-]{0,20}(?:error|exception|failure|failed|fatal)\w*"
     r"(?: +[\w.'\"()*!-]+){0,8} ?:$"
-    r"|Error in .{1,400}\) :$"
+    r"|Error in .{1,400} :$"
 )
-"""`Fatal error:`, `Error in routine read (1):`, `The following error occurred:`."""
+"""`Fatal error:`, `Error in routine read (1):`, `The following error occurred:`; R names the call that failed."""
 BARE_HEADING = late_pattern(
     r"(?i)(?:(?:fatal|internal|unexpected|run-?time|critical|unknown|system i/o|file input/output"
     r"|software inconsistency|parallel consistency) )?(?:error|exception): *$|(?:error|inconsistency) in user input: *$"

@@ -16,6 +16,7 @@ from neuron_top.diagnose.recognizers import (
 )
 from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
+from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
@@ -29,7 +30,8 @@ WORDS: tuple[bytes, ...] = (
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
-    b"requeued job ", b"shutdown triggered", b" finished with value", b"fitfailedwarning)",
+    b"requeued job ", b"shutdown triggered", b"[shutdown] ", b"draining requests", b" finished with value",
+    b"fitfailedwarning)", b"neuron successfully compiled ",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
 
@@ -63,14 +65,17 @@ _JOB_AGAIN = late_pattern(
 )
 """How Snakemake says that it tries a job again whose failure it has just reported, and submitit that it has queued the
 job again that is about to be stopped."""
-_SHUTDOWN = "shutdown triggered"
-"""How vLLM's server says that a signal has asked it to end; it then ends its engine, and reports that as a failure."""
+_SHUTDOWN = late_pattern(r"\bshutdown triggered\b|\[shutdown\] \w|\bSIGTERM received\. Draining requests\b")
+"""How the servers of vLLM and SGLang say that a signal has asked them to end, which they do in order; vLLM's then ends
+its engine, and reports that as a failure."""
 _TRIAL = late_pattern(r"Trial \d{1,9} (?P<end>finished|failed) with (?:value|parameters)")
 """How Optuna reports the end of a trial."""
 _FITS_FAILED = late_pattern(r"warnings\.warn\(.{0,200}\bFitFailedWarning\)$")
 """How a warning of scikit-learn ends: fits of a search failed, but not all; it quotes their exceptions."""
 _LINES_OF_FITS = 30
 """Lines in which it quotes the last of them."""
+_GRAPHS_COMPILED = late_pattern(r"Neuron successfully compiled [1-9]\d* sub-graphs\b")
+"""How torch-neuron (inf1) sums up a trace in which some graphs were compiled; the others stay on the processor."""
 _TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
 """The heading of Ansible's output of a task."""
 _TASK_IGNORED = "...ignoring"
@@ -153,10 +158,11 @@ class Recovery:
             for finding in self._findings.all:
                 finding.goes_on_at = statement.line
             return True
-        if _SHUTDOWN in statement.text:
+        if _SHUTDOWN.search(statement.text) is not None:
             self._shuts_down = True
             return True
-        if self._is_of_task(statement) or self._is_of_study(statement) or self._is_of_fits(statement):
+        parts = (self._is_of_task, self._is_of_study, self._is_of_fits, self._sums_up_trace)
+        if any(is_of(statement) for is_of in parts):
             return True
         if _NEW_SESSION in statement.text:
             self.depends_on_place = True
@@ -216,6 +222,15 @@ class Recovery:
         self.depends_on_place = True
         for finding in self._findings.all:
             finding.recovered |= statement.line - finding.last_line <= _LINES_OF_FITS
+        return True
+
+    def _sums_up_trace(self, statement: Statement) -> bool:
+        """Whether torch-neuron reports that it has compiled some graphs of a trace, whose others it does without."""
+        if _GRAPHS_COMPILED.match(statement.text) is None:
+            return False
+        self.depends_on_place = True
+        for finding in self._findings.all:
+            finding.recovered |= finding.verdict.cause_class is CauseClass.COMPILE_ERROR
         return True
 
     def _note_restart(self, statement: Statement) -> None:

@@ -37,8 +37,12 @@ _IGNORED = late_pattern(
 """How Python heads a traceback after which it goes on: from a destructor, a line that could not be logged, or a handler
 that runs at exit. JAX does the same with a plug-in that it does without, pip with a check after its work, and
 asyncio on Windows with connections that the other side has closed."""
+_LEFT_OUT = "to fail during training... Skipping this model"
+"""How AutoGluon says that it goes on without a model; a title and the traceback follow."""
 _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}?:(?:$| {2,}\|)")
 """The heading of a traceback that ended a thread; the process goes on. A progress bar may be left behind it."""
+_READS_METRICS = late_pattern(r"File \"[^\"]{0,300}[\\/]ts[\\/]metrics[\\/]metric_collector\.py\"")
+"""The outermost frame of what TorchServe starts to read metrics; it serves without them."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?(?:neuronx?cc|torch_neuron/ops)/")
 """A frame of the compiler, or of what converts a model's operators for it."""
 _INSTALLED = "-packages/"
@@ -87,6 +91,11 @@ def _whose(frame: str) -> RaisedIn:
     if _INSTALLED in frame:
         return RaisedIn.LIBRARY
     return RaisedIn.SUBPROCESS if _STARTS_PROGRAM.match(frame) else RaisedIn.PROGRAM
+
+
+def _is_done_without(frame: str) -> bool:
+    """Whether a program goes on if an exception leaves this outermost frame."""
+    return frame.endswith(_DESTRUCTOR) or _READS_METRICS.match(frame) is not None
 
 
 def _name(raised: re.Match[str]) -> str:
@@ -166,6 +175,8 @@ class Tracebacks:
         if _IGNORED.search(statement.text) or (state is None and self._goes_on_with_ignored(statement)):
             self._ignored = statement.line
             return TracebackPart.INSIDE, None
+        if _LEFT_OUT in statement.text:
+            self._ignored = statement.line
         if statement.level is LogLevel.WARNING:
             self._warning = statement.line, statement.text
         if _IN_THREAD.match(statement.text):
@@ -348,7 +359,7 @@ class Tracebacks:
             if state.names_source:
                 state.frames += 1
                 state.raised_in, state.raised_at = _whose(statement.text), statement.text
-                state.ignored = state.ignored or (state.frames == 1 and statement.text.endswith(_DESTRUCTOR))
+                state.ignored = state.ignored or (state.frames == 1 and _is_done_without(statement.text))
             found = exceptions.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 if statement.text:
@@ -464,7 +475,9 @@ class Tracebacks:
         if state.previous is None:
             state.previous, state.previous_is_probe = finding, is_probe
         handled, state.handled, state.latest = state.handled, None, finding
-        if handled is not None and handled is not finding and state.handled_at == state.raised_at != "":
-            handled.demoted = True  # the same line of code raised both: this is the next attempt, and ended it
+        if handled is not None and handled is not finding:
+            is_same_code = state.handled_at == state.raised_at != ""
+            # Then this one is of the next attempt, which ended it.
+            handled.demoted |= is_same_code or exceptions.is_other_import(handled.text, finding.text)
         if handled is not None and finding.text == _INTERRUPTED and not _POLLS.match(handled.text):
             handled.before_interrupt = True

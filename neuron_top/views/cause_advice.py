@@ -131,6 +131,10 @@ OF_ROWS: dict[str, str] = {
     "sequence, or the model over more devices; the vendor's tool (npu-smi, hl-smi) shows what is on it",
     "an accelerator that is not there": "The number of the device is none that this process sees: compare LOCAL_RANK "
     "and the number of workers with the devices of the machine, and with the variable that hides some of them",
+    "TensorRT cannot build an engine": "Read what the line names: change that part of the network, its precision or "
+    "its shapes, or build with another version of TensorRT",
+    "a compiler on LLVM crashed": "This is a defect of the compiler: the arguments and the stack stand below; look for "
+    "the report of it, or try another version or fewer optimizations",
     "an accelerator is not opened": "The device does not answer, or another process holds it: look at it with the "
     "vendor's tool (npu-smi, hl-smi), and see that the container may use it",
     "Gaudi's compiler refuses a graph": _REPORT,
@@ -439,6 +443,8 @@ OF_ROWS: dict[str, str] = {
     "Python lacks its SSL module": "Nothing can be fetched by HTTPS: activate the environment (PATH, LD_LIBRARY_PATH), "
     "or install Python again with OpenSSL",
     "a trial of Optuna failed": "No trial has finished: the exception ends the line, and its traceback stands below",
+    "a model of AutoGluon is left out": "The line below says why the model could not be trained; the others were, so "
+    "it matters only where you want this one",
     "a rule of Snakemake failed": "Read what the rule's command printed above, or the file that `log:` names below",
     "Snakemake lacks a file": "The file is named below: no rule makes it, and it does not exist",
     "a rule of Snakemake did not write its files": "The files are named below, and the command ended with status 0: "

@@ -15,11 +15,13 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         words(
             "malloc device memory|memalloc|device malloc failed|rtmalloc|el0004: "
             "|allocation failed for size|workspace allocation of size|callbackerroroutofmemory"
+            "|is false: failed to allocate "
         ),
         (
             r"\bMalloc device memory failed|\b(?:halMemAlloc|DevMemAlloc|rtMalloc|Device malloc)\b.{0,80}? failed\b"
             r"|\bEL0004: \S|\bMODULE:\w{1,40} (?:Allocation failed for size|workspace Allocation of size .{0,80}failed)"
             r"|\bkIOGPUCommandBufferCallbackErrorOutOfMemory\b"
+            r"|\bTVMError: Check failed: .{1,80} is false: Failed to allocate \d"
         ),
     ),
     Recognizer(
@@ -63,6 +65,16 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "TensorRT cannot build an engine",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("] error code "),
+        (
+            r"\[\w{0,40}(?:[Bb]uilder|[Oo]ptimizer|[Gg]raph|[Nn]etwork|[Nn]ode|[Cc]odeGenerator|[Vv]alidat)\w{0,40}"
+            r"\.cpp::\w{1,80}::\d{1,6}\] Error Code \d{1,2}: (?!OutOfMemory|Cuda)"
+        ),
+    ),
+    Recognizer(
         "an accelerator that is not there",
         CauseClass.BAD_USAGE,
         Weight.REASON,
@@ -73,9 +85,10 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         "an accelerator is not opened",
         CauseClass.RUNTIME_INIT,
         Weight.REASON,
-        words("device acquire failed|synstatus|tsdopen|rtsetdevice"),
+        words("device acquire failed|synstatus|tsdopen|rtsetdevice|is already in use by process"),
         (
             r"\bDevice acquire failed\b|\bsynStatus(?: ?= ?| )\d{1,3} \[Device|\bTsdOpen failed\b"
+            r"|\bThe [TGNH]PU is already in use by process\b"
             r"|\brtSetDevice (?:execute )?failed\b.{0,200}\[FUNC:"
         ),
     ),
@@ -98,17 +111,20 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         "Ascend's compiler says why",
         CauseClass.COMPILE_ERROR,
         Weight.REASON,
-        words(" in op[|[pid: |compile op"),
-        r"^E[1-9]\d{4}: (?!Inner Error)(?=.{0,60}?(?: In op\[|\[PID: |\b[Cc]ompile [Oo]p\b))",
+        words(" in op[|[pid: |compile op|ez3002: |ez3003: "),
+        (
+            r"^E[1-9]\d{4}: (?!Inner Error)(?=.{0,60}?(?: In op\[|\[PID: |\b[Cc]ompile [Oo]p\b))"
+            r"|(?:^|\s)EZ300[23]: \S"
+        ),
     ),
     Recognizer(
         "Ascend's runtime says why",
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,
-        words("[func:|ee1001: |ez1001: |ez3002: |ez3003: |ez9999: |ee4002: |el0003: |el0005: "),
+        words("[func:|ee1001: |ez1001: |ez9999: |ee4002: |el0003: |el0005: "),
         (
             r"\S\[FUNC:\w{1,80}\]\[FILE:[^\]]{1,120}\]\[LINE:\d{1,6}\]"
-            r"|(?:^|\s)E[ELZ](?!9999: Inner Error|8888: Inner Error)\d{4}: \S"
+            r"|(?:^|\s)E[ELZ](?!9999: Inner Error|8888: Inner Error|300[23]: )\d{4}: \S"
         ),
         Confidence.MEDIUM,
     ),

@@ -12,6 +12,8 @@ _BUILDS_COMPILERS = (
     r"|ptxas|nvlink|hipcc|icp?x|icc|icpc|dpcpp|rustc)(?:-\d{1,3}(?:\.\d{1,3})?)?"
 )
 """Compilers of C, C++, CUDA, HIP and Rust, of LLVM's and MLIR's, their parts and the linkers."""
+LLVM_CRASHED = "a compiler on LLVM crashed"
+"""Row of what LLVM prints above the arguments and the stack."""
 _DOTS = r"^\.{2,2000}"
 """Dots that the Neuron compiler prints while it works; after them a shell reports the signal that ended it."""
 _BUILDS_COMMAND = (
@@ -117,6 +119,16 @@ COMPILER: tuple[Recognizer, ...] = (
         Weight.REASON,
         words("(sig_kill|(sigkill|command returned: -9"),
         r"neuron compiler\) process .{0,40}\(SIG_?KILL\)|^Compile command returned: -9\b",
+        any_level=True,
+    ),
+    Recognizer(
+        LLVM_CRASHED,
+        CauseClass.COMPILE_CRASHED,
+        Weight.DEATH,
+        words("stack dump:"),
+        r"^Stack dump:$",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
         any_level=True,
     ),
     Recognizer(

@@ -7,7 +7,7 @@ import ahocorasick_rs
 from neuron_top.diagnose.recognizers.accelerators import ACCELERATORS, METALS_ASSERTION
 from neuron_top.diagnose.recognizers.cascades import CASCADES, ENGINE_DIED, LAUNCHERS_REPORT, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.collectives import COLLECTIVES
-from neuron_top.diagnose.recognizers.compiler import COMPILER
+from neuron_top.diagnose.recognizers.compiler import COMPILER, LLVM_CRASHED
 from neuron_top.diagnose.recognizers.containers import CONTAINERS, EVICTIONS
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.dependencies import DEPENDENCIES
@@ -65,6 +65,7 @@ TERMINAL = frozenset(
         LAUNCHERS_REPORT,
         ENGINE_DIED,
         METALS_ASSERTION,
+        LLVM_CRASHED,
         "exit status",
         "a build's command failed",
         "compiler ended with a status",

@@ -49,7 +49,7 @@ USAGE: tuple[Recognizer, ...] = (
             "|invalid int value|invalid float value|one of the arguments|ambiguous option|missing option"
             "|missing argument|missing parameter|missing command|unexpected extra argument|flags parsing error"
             "|unsupported nproc_per_node|expected, but not set"
-            "|unknown command line flag|could not consume arg|unexpected argument '|not expected: "
+            "|unknown command line flag|illegal value '|could not consume arg|unexpected argument '|not expected: "
         ),
         (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
@@ -58,7 +58,7 @@ USAGE: tuple[Recognizer, ...] = (
             r"|is not a valid option|flag provided but not defined"
             r"|^[\w./-]{1,200}\.py(?: [\w-]{1,40})?: error: \S|^argument [-{]\S{0,200}?: \S"
             r"|invalid (?:int|float) value: '|one of the arguments .{1,300} is required|ambiguous option: "
-            r"|flags parsing error:|unknown command line flag"
+            r"|flags parsing error:|unknown command line flag|illegal value '.{0,200}' specified for \w{1,20} flag"
             r"|\bmissing (?:option|argument|parameter|command)(?: ['\"]|\.)|unexpected extra arguments? \("
             r"|unsupported nproc_per_node value: |\benvironment variable \w{1,60} expected, but not set\b"
             r"|could not consume arg|unexpected argument '-|^the following arguments? (?:was|were) not expected: "

@@ -12,6 +12,8 @@ HTCONDOR_STOPPED = "HTCondor reports that a job was stopped"
 _EVENT = r"^\d{3} \(\d{1,12}\.\d{1,9}\.\d{1,9}\) \d[\d/-]{3,9} [\d:.]{8,16} "
 TRIAL_FAILED = "a trial of Optuna failed"
 """Row of what a study may survive."""
+MODEL_LEFT_OUT = "a model of AutoGluon is left out"
+"""Row of what a search over models goes on from."""
 WORKFLOWS: tuple[Recognizer, ...] = (
     Recognizer(
         TRIAL_FAILED,
@@ -20,6 +22,16 @@ WORKFLOWS: tuple[Recognizer, ...] = (
         words(" failed with parameters: "),
         r"^Trial \d{1,9} failed with parameters: ",
         Confidence.LOW,
+        any_level=True,
+    ),
+    Recognizer(
+        MODEL_LEFT_OUT,
+        CauseClass.SCRIPT_ERROR,
+        Weight.MESSAGE,
+        words(" to fail during training... skipping this model"),
+        r"\bException caused \S{1,200} to fail during training\.\.\. Skipping this model",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
         any_level=True,
     ),
     Recognizer(

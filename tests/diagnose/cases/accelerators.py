@@ -441,4 +441,65 @@ Aborted (core dumped)
 2026-03-04 05:06:07.063374: E external/xla/xla/pjrt/pjrt_stream_executor_client.cc:2593] Execution of replica 0 failed: INTERNAL: Failed to load PTX text as a module: CUDA_ERROR_INVALID_IMAGE: device kernel image is invalid
 """.replace("2026-03-04 05:06:07.063303", ">>>2026-03-04 05:06:07.063303"),
     ),
+    Case(
+        "a TPU that another process holds",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "/opt/site-packages/jaxlib/xla_client.py", line 76, in initialize_pjrt_plugin
+    _xla.initialize_pjrt_plugin(plugin_name)
+>>>jaxlib.xla_extension.XlaRuntimeError: ABORTED: The TPU is already in use by process with pid 4711. Not attempting to load libtpu.so in this process.
+""",
+        "failed",
+    ),
+    Case(
+        "TensorRT cannot build a layer",
+        "compile_error",
+        """
+[03/04/2026-05:06:07] [V] [TRT] =============== Computing costs for /steep/Conv
+>>>[03/04/2026-05:06:07] [E] Error[2]: [convBaseBuilder.cpp::createConvolution::12] Error Code 2: Internal Error (Assertion isWarm(cup.get()) failed. The cup is cold.)
+[03/04/2026-05:06:07] [E] Engine could not be created from network
+[03/04/2026-05:06:07] [E] Building engine failed
+&&&& FAILED TensorRT.trtexec [TensorRT v100300] # trtexec --onnx=tea.onnx
+""",
+        "failed",
+    ),
+    Case(
+        "Ascend's compiler has no kernel for an operator",
+        "compile_error",
+        """
+ATC start working now, please wait for a moment.
+>>>EZ3003: No supported Ops kernel and engine are found for [Steep], optype [Steep].
+        Possible Cause: The operator is not supported by the system.
+""",
+    ),
+    Case(
+        "the reason below the box that TVM draws",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "tea.py", line 21, in <module>
+    gmod.run(x=cup)
+tvm._ffi.base.TVMError: Traceback (most recent call last):
+  [bt] (0) 1   libtvm.dylib   0x1 tvm::runtime::Backtrace() + 24
+  File "/src/tvm/src/runtime/library_module.cc", line 80
+TVMError:
+---------------------------------------------------------------
+An error occurred during the execution of TVM.
+For more information, please see: https://tvm.apache.org/docs/errors.html
+---------------------------------------------------------------
+
+>>>  Check failed: ret == 0 (-1 vs. 0) : Assert fail: (1 == cup.ndim), cup.ndim is expected to equal 1
+""",
+    ),
+    Case(
+        "a workspace that TVM cannot allocate",
+        "runtime_oom",
+        """
+tvm._ffi.base.TVMError: Traceback (most recent call last):
+  0: _ZN3tvm7runtime6deta
+  File "/src/tvm/src/runtime/contrib/thrust/thrust.cu", line 66
+>>>TVMError: Check failed: (result) is false: Failed to allocate 99121664 bytes with alignment 16 bytes.
+""",
+    ),
 )

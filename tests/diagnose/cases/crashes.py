@@ -270,4 +270,27 @@ stack backtrace:
 maximum crashed workers reached: 4
 """,
     ),
+    Case(
+        "an assertion in a compiler on LLVM",
+        "compile_crashed",
+        """
+>>>brew-compile: /src/brew/third_party/llvm-project/mlir/lib/Transforms/Utils/Steep.cpp:28: void mlir::steep(): Assertion `cup.isWarm() && "the cup is cold"' failed.
+Please report issues to https://example.org/brew/issues and include the crash backtrace.
+Stack dump:
+0.\tProgram arguments: brew-compile tea.mlir -o tea.vmfb
+ #0 0x00007f46bb61a9b7 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) Signals.inc:723:13
+""",
+        "failed",
+    ),
+    Case(
+        "a compiler on LLVM that a signal has ended",
+        "compile_crashed",
+        """
+Please report issues to https://example.org/brew/issues and include the crash backtrace.
+>>>Stack dump:
+0.\tProgram arguments: brew-compile tea.mlir -o tea.vmfb
+0  libBrew.dylib    0x0000000111c314f4 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) + 56
+""",
+        "failed",
+    ),
 )

@@ -81,6 +81,15 @@ Execution halted
 """,
     ),
     Case(
+        "an assignment of R that failed, its words on the next line",
+        "script_error",
+        """
+Error in cups[full] <- sizes[leaf[full]] : 
+>>>  NAs are not allowed in subscripted assignments
+Execution halted
+""",
+    ),
+    Case(
         "an error of R whose words end in a colon",
         "script_error",
         """

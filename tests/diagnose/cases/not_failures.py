@@ -863,4 +863,29 @@ GPU:0 | Epoch: 0 | Batchsize: 32 | Steps: 32
 +----------+-----------+---------+
 """,
     ),
+    Case(
+        "TorchServe cannot read the metrics of a GPU",
+        "",
+        """
+2026-03-04T05:06:07,042 [INFO ] main org.pytorch.serve.ModelServer - Inference API bind to: http://127.0.0.1:8080
+2026-03-04T05:06:07,614 [ERROR] Thread-1 org.pytorch.serve.metrics.MetricCollector - Traceback (most recent call last):
+  File "/opt/site-packages/ts/metrics/metric_collector.py", line 27, in <module>
+    system_metrics.collect_all(sys.modules['ts.metrics.system_metrics'], arguments.gpu)
+  File "/opt/site-packages/ts/metrics/system_metrics.py", line 64, in gpu_utilization
+    import nvteapot
+ModuleNotFoundError: No module named 'nvteapot'
+
+2026-03-04T05:06:09,114 [INFO ] W-9000-tea_1.0-stdout MODEL_LOG - Torch worker started.
+""",
+    ),
+    Case(
+        "servers of vLLM and SGLang that end in order, since they were asked to",
+        "",
+        """
+^C(EngineCore pid=4711) INFO 05-26 19:19:56 [core.py:1155] [shutdown] EngineCore: trigger received signal=SIGINT
+(APIServer pid=4710) INFO 05-26 19:19:56 [launcher.py:116] [shutdown] API server: stopping engine client mode=drain timeout=15s
+SIGTERM received. Draining requests and shutting down...
+Gracefully exiting... Remaining number of requests 0.
+""",
+    ),
 )

@@ -209,6 +209,21 @@ Saved the model
         recovered=True,
     ),
     Case(
+        "one of two parts stays on the CPU, far above the last lines",
+        "",
+        """
+ERROR:Neuron:neuron-cc failed with the following command line call:
+Traceback (most recent call last):
+  File "/opt/site-packages/torch_neuron/decorators.py", line 63, in trace
+    raise subprocess.SubprocessError(
+subprocess.SubprocessError: neuron-cc failed with the following command line call:
+neuron-cc compile /tmp/part7.pb --framework TENSORFLOW --output /tmp/part7.neff
+INFO:Neuron:Neuron successfully compiled 1 sub-graphs, Total fused subgraphs = 2
+"""
+        + "".join(f"INFO:Neuron: => aten::leaf_{number}: {number} [supported]\n" for number in range(60)),
+        recovered=True,
+    ),
+    Case(
         "a pod that waits for a node and then runs",
         "",
         """
@@ -615,5 +630,24 @@ sky.exceptions.ResourcesUnavailableError: Failed to acquire resources in all zon
 Launching on GCP us-central1 (us-central1-b).
 ✓ Cluster launched: tea-8.  View logs at: ~/sky_logs/provision.log
 """,
+    ),
+    Case(
+        "a model that AutoGluon leaves out, with the traceback",
+        "",
+        """
+Fitting model: Kettle_BAG_L1 ...
+\tWarning: Exception caused Kettle_BAG_L1 to fail during training... Skipping this model.
+\t\tno leaf is left
+Detailed Traceback:
+Traceback (most recent call last):
+  File "/opt/site-packages/autogluon/core/trainer.py", line 62, in _train_and_save
+    model = self._train_single(X, y, model)
+  File "/opt/site-packages/kettle/fit.py", line 7, in fit
+    raise ValueError("no leaf is left")
+ValueError: no leaf is left
+Fitting model: Teapot_BAG_L1 ...
+\t0.95\t = Validation score   (accuracy)
+""",
+        recovered=True,
     ),
 )

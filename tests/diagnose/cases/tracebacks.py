@@ -807,4 +807,23 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "a module that is imported in place of one that is not there, and is not there either",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "load.py", line 8, in load
+    module = importlib.import_module(name)
+ModuleNotFoundError: No module named 'kettle'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "load.py", line 10, in load
+    module = importlib.import_module(name, "pantry.kettles")
+  File "/opt/site-packages/pantry/kettles/kettle.py", line 6, in <module>
+    import teapot
+>>>ModuleNotFoundError: No module named 'teapot'
+""",
+    ),
 )

@@ -468,4 +468,23 @@ pytorch_lightning.utilities.exceptions.MisconfigurationException:
                 But your machine only has: [0]
 """,
     ),
+    Case(
+        "a flag without its value, in the words of gflags",
+        "bad_usage",
+        """
+  > The server is ready...
+>>>ERROR: illegal value '' specified for bool flag 'tea_service'
+One of the processes has exited unexpectedly. Stopping container.
+""",
+    ),
+    Case(
+        "a model's file that llama.cpp cannot open",
+        "bad_usage",
+        """
+main: llama backend init
+>>>gguf_init_from_file: failed to open 'models/tea.gguf': 'No such file or directory'
+llama_model_load: error loading model: llama_model_loader: failed to load model from models/tea.gguf
+main: error: unable to load model
+""",
+    ),
 )
