@@ -128,11 +128,10 @@ class DashboardCaches:
             raise NothingToShow("none of the selected entries exists any more; select again")
         executions = []
         for root, groups in _grouped(verb, rows).items():
-            policy = f"{counted(sum(map(len, groups)), 'entry', 'entries')} selected in the dashboard"
             plans = self._service.plan_together(verb, root, groups, assume_exclusive=assume_exclusive)
-            executions += [
-                PlanExecution(plan=with_texts(msgspec.structs.replace(plan, policy=policy))) for plan in plans
-            ]
+            for paths, plan in zip(groups, plans, strict=True):
+                policy = f"{counted(len(paths), 'entry', 'entries')} selected in the dashboard"
+                executions.append(PlanExecution(plan=with_texts(msgspec.structs.replace(plan, policy=policy))))
         self._plans.add(executions, requester)
         return executions
 

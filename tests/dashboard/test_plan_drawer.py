@@ -226,6 +226,11 @@ def two_plans(
     return caches, caches.plan(Verb.EVICT, keys.values(), ACTOR)
 
 
+def test_each_plan_of_an_action_counts_its_own_entries(tmp_path: Path) -> None:
+    _caches, both = two_plans(tmp_path)
+    assert [one.plan.policy for one in both] == ["1 entry selected in the dashboard"] * 2
+
+
 def test_a_wrong_word_begins_no_plan_of_an_action(tmp_path: Path) -> None:
     caches, (plain, typed) = two_plans(tmp_path)
     typed.plan = msgspec.structs.replace(typed.plan, emptied=("neuronxcc-2.16.0.0+00000000",))
