@@ -98,11 +98,8 @@ def diagnosis(
     progress, end = _until_told(findings, progress, end)
     succeeded = exit_code == 0 or end.success_line is not None
     is_stopped = exit_code in _STOPPED
-    real = [
-        finding
-        for finding in findings
-        if not _went_on(finding, progress, lines) and not _is_short_wait(finding, findings, is_stopped=is_stopped)
-    ]
+    ended = [finding for finding in findings if not _is_short_wait(finding, findings, is_stopped=is_stopped)]
+    real = [finding for finding in ended if not _went_on(finding, progress, lines)]
     open_failures = [finding for finding in real if not _overcome(finding, progress, end, exit_code)]
     if open_failures and all(finding.weight is Weight.CASCADE for finding in open_failures):
         # Buffered output is printed after the traceback: the steps in it were made before the job ended.
@@ -113,7 +110,7 @@ def diagnosis(
     is_torn = is_torn and not open_failures and exit_code is None
     ends_in_reason = ends_in_reason and not (open_failures or is_torn or succeeded) and exit_code is None
     failed = bool(open_failures) or is_torn or ends_in_reason or (exit_code not in (None, 0))
-    overcome = [finding for finding in real if finding.weight < Weight.CASCADE and finding.verdict.doubt is Doubt.NONE]
+    overcome = [finding for finding in ended if _was_failure(finding)]
     causes = _ordered(open_failures if failed else overcome)
     causes = _with_wait_first(_with_scheduler_first(causes), open_failures)
     if failed and not causes:
@@ -172,6 +169,11 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
         return True
     is_printed = not finding.terminal and reads_as_exception(finding.text)
     return steps >= (_STEPS_BEHIND_WORDS if is_printed else _STEPS_OF_A_LIVING_JOB)
+
+
+def _was_failure(finding: Finding) -> bool:
+    """Whether it was a failure for certain, in a job that did not fail: also a doubtful one whose recovery was seen."""
+    return finding.weight < Weight.CASCADE and (finding.recovered or finding.verdict.doubt is Doubt.NONE)
 
 
 def _leaves_why(finding: Finding) -> bool:

@@ -131,10 +131,21 @@ OF_ROWS: dict[str, str] = {
     "sequence, or the model over more devices; the vendor's tool (npu-smi, hl-smi) shows what is on it",
     "an accelerator that is not there": "The number of the device is none that this process sees: compare LOCAL_RANK "
     "and the number of workers with the devices of the machine, and with the variable that hides some of them",
+    "OpenCL's compiler refuses a kernel": "The kernel was made for other devices or another version of OpenCL: try a "
+    "newer driver, another device, or another version of the library that made it",
+    "an engine of another version of TensorRT": "Build the engine again with the TensorRT that loads it, on the same "
+    "kind of GPU",
     "TensorRT cannot build an engine": "Read what the line names: change that part of the network, its precision or "
     "its shapes, or build with another version of TensorRT",
+    "a converter does not know an operator": "Replace the operation in the model, give its shape where that is what is "
+    "missing, or use a version or an extension of the converter that knows it",
+    "MLIR refuses an operation": "Read which operation and which part of the program the line names: write that part "
+    "in another way, or try another version of the compiler",
+    "a compilation failed": "What follows in the line is the compiler's reason: read it and the lines above",
     "a compiler on LLVM crashed": "This is a defect of the compiler: the arguments and the stack stand below; look for "
     "the report of it, or try another version or fewer optimizations",
+    "Ascend's compiler lacks a module of Python": "Install the module that the line names for the Python that runs: "
+    "Ascend's compiler is written in it",
     "an accelerator is not opened": "The device does not answer, or another process holds it: look at it with the "
     "vendor's tool (npu-smi, hl-smi), and see that the container may use it",
     "Gaudi's compiler refuses a graph": _REPORT,
@@ -372,6 +383,10 @@ OF_ROWS: dict[str, str] = {
     "then build again, or fetch what the line names beforehand",
     "a request failed, told by a panic": "The program asked a server and ended on its answer: see whether the address "
     "in the line answers from this host, and try again",
+    "apt does not know a key": "Add the key of the repository (for NVIDIA's, install cuda-keyring), or take the "
+    "repository out of the sources",
+    "git cannot download a large file": "Git LFS could not fetch the file: the end of the line says why (credentials, "
+    "quota, a file that was never pushed); GIT_LFS_SKIP_SMUDGE=1 checks out without these files",
     "git lacks an object": "This clone does not have the commit: see that the fetch behind it went well, fetch with "
     "more depth, or ask for a commit that the remote has",
     "pip could not build a package": "A package had to be built here and that failed: read the output below the line, "
@@ -443,6 +458,8 @@ OF_ROWS: dict[str, str] = {
     "Python lacks its SSL module": "Nothing can be fetched by HTTPS: activate the environment (PATH, LD_LIBRARY_PATH), "
     "or install Python again with OpenSSL",
     "a trial of Optuna failed": "No trial has finished: the exception ends the line, and its traceback stands below",
+    "Dataflow says why": "The job's workers log why in the service: look there for the first error, and for workers "
+    "that never started (image, network, quota)",
     "a model of AutoGluon is left out": "The line below says why the model could not be trained; the others were, so "
     "it matters only where you want this one",
     "a rule of Snakemake failed": "Read what the rule's command printed above, or the file that `log:` names below",

@@ -28,6 +28,10 @@ _TENSORRT = late_pattern(
 """The header of TensorRT, its programs and TensorRT-LLM; V is verbose."""
 _ONNX = late_pattern(r"\[(?P<level>[VIWEF]):onnxruntime:[^,\]]{0,60}, [^\]]{1,200}\] ")
 """The header of ONNX Runtime, behind a time."""
+_QUALCOMM = late_pattern(r"\w{1,40} <(?P<level>[VDIWEF])> (?=\S)")
+"""The header of Qualcomm's runtime."""
+_ROCKCHIP = late_pattern(r"(?P<level>[DIWE]) RKNN(?:API|Toolkit2?)?: \[\d\d:\d\d:\d\d\.\d{3}\] ")
+"""The header of Rockchip's runtime."""
 _LIBMAMBA = late_pattern(r"(?P<level>trace|debug|info|warning|error|critical) {1,5}libmamba (?=\S)")
 """The header of mamba's logger."""
 _APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
@@ -79,7 +83,7 @@ _CLOUD_INIT = late_pattern(r"cloud-init\[\d{1,10}\]: ")
 
 
 _PASSED_ON = (_CLOUD_LOGGING, _AIRFLOW, _STEP, _METAFLOW, _TERRAFORM, _ANSIBLES_LOG)
-_WITH_LEVEL = (_WORKFLOW, _LETTER, _TENSORRT, _ONNX, _APTS_WARNING, _LIBMAMBA)
+_WITH_LEVEL = (_WORKFLOW, _LETTER, _TENSORRT, _ONNX, _QUALCOMM, _ROCKCHIP, _APTS_WARNING, _LIBMAMBA)
 
 
 def level_alone(statement: Statement) -> bool:

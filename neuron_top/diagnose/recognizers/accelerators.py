@@ -39,6 +39,23 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         r"(?i:error|fail).{0,120}\bCL_(?:BUILD|COMPILE|LINK)_PROGRAM_FAILURE\b",
     ),
     Recognizer(
+        "OpenCL's compiler refuses a kernel",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words(": error: "),
+        r"^\d{1,5}:\d{1,7}:\d{1,5}: (?:fatal )?error: \S",
+    ),
+    Recognizer(
+        "an engine of another version of TensorRT",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("serialization assertion|engine plan file"),
+        (
+            r"Serialization assertion .{1,200} failed\b"
+            r"|\bengine plan file is (?:not compatible|generated on an incompat)"
+        ),
+    ),
+    Recognizer(
         "a call to OpenCL failed",
         CauseClass.RUNTIME_EXEC,
         Weight.STATEMENT,
@@ -68,9 +85,10 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         "TensorRT cannot build an engine",
         CauseClass.COMPILE_ERROR,
         Weight.STATEMENT,
-        words("] error code "),
+        words(": error code |] error code "),
         (
-            r"\[\w{0,40}(?:[Bb]uilder|[Oo]ptimizer|[Gg]raph|[Nn]etwork|[Nn]ode|[Cc]odeGenerator|[Vv]alidat)\w{0,40}"
+            r"\bI[A-Z]\w{2,40}::\w{1,60}: Error Code \d{1,2}: (?!OutOfMemory|Cuda)"
+            r"|\[\w{0,40}(?:[Bb]uilder|[Oo]ptimizer|[Gg]raph|[Nn]etwork|[Nn]ode|[Cc]odeGenerator|[Vv]alidat)\w{0,40}"
             r"\.cpp::\w{1,80}::\d{1,6}\] Error Code \d{1,2}: (?!OutOfMemory|Cuda)"
         ),
     ),
@@ -85,10 +103,14 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         "an accelerator is not opened",
         CauseClass.RUNTIME_INIT,
         Weight.REASON,
-        words("device acquire failed|synstatus|tsdopen|rtsetdevice|is already in use by process"),
+        words(
+            "device acquire failed|synstatus|tsdopen|rtsetdevice|is already in use by process|failed to acquire "
+            "|rknpu module|rknn device|qnn_open failed"
+        ),
         (
             r"\bDevice acquire failed\b|\bsynStatus(?: ?= ?| )\d{1,3} \[Device|\bTsdOpen failed\b"
-            r"|\bThe [TGNH]PU is already in use by process\b"
+            r"|\bThe [TGNH]PU is already in use by process\b|\bFailed to acquire \d{1,4} IPU\(s\)"
+            r"|\bfailed to open (?:rknpu module|rknn device)\b|\bqnn_open failed\b"
             r"|\brtSetDevice (?:execute )?failed\b.{0,200}\[FUNC:"
         ),
     ),
@@ -116,6 +138,13 @@ ACCELERATORS: tuple[Recognizer, ...] = (
             r"^E[1-9]\d{4}: (?!Inner Error)(?=.{0,60}?(?: In op\[|\[PID: |\b[Cc]ompile [Oo]p\b))"
             r"|(?:^|\s)EZ300[23]: \S"
         ),
+    ),
+    Recognizer(
+        "Ascend's compiler lacks a module of Python",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.REASON,
+        words("ec0010: "),
+        r"(?:^|\s)EC0010: ",
     ),
     Recognizer(
         "Ascend's runtime says why",

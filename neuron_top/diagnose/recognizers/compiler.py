@@ -122,6 +122,32 @@ COMPILER: tuple[Recognizer, ...] = (
         any_level=True,
     ),
     Recognizer(
+        "a converter does not know an operator",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words('unresolved custom op: |registered "infer" function|neither a custom op nor |is not fully defined for '),
+        (
+            r"\bEncountered unresolved custom op: \S|\bno registered \"infer\" function for node\b"
+            r"|\bop is neither a custom op nor a flex op\b|^Shape \[.{1,200}\] is not fully defined for output\b"
+        ),
+    ),
+    Recognizer(
+        "MLIR refuses an operation",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words(": error: '"),
+        r":\d{1,7}:\d{1,5}: error: '[a-z]\w{0,40}\.[\w.]{1,80}' op ",
+    ),
+    Recognizer(
+        "a compilation failed",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("compilation failed: "),
+        r"(?:^|Exception: |Error: )Compilation failed: \S",
+        Confidence.MEDIUM,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         LLVM_CRASHED,
         CauseClass.COMPILE_CRASHED,
         Weight.DEATH,
@@ -166,7 +192,8 @@ COMPILER: tuple[Recognizer, ...] = (
         Weight.REASON,
         words("timed out|timeout|time limit"),
         (
-            rf"(?i)\bcompil(?:e|ation|ing|er)\b.{{0,80}}(?:timed out|\btimeout\b(?! ?[=:])|exceeded (?:the )?time)"
+            rf"(?i)\bcompil(?:e|ation|ing|er)\b.{{0,80}}"
+            r"(?:timed out|\btimeout\b(?! ?[=:]| (?:timer|period))|exceeded (?:the )?time)"
             rf"|(?:timed out|timeout) (?:while |during |waiting for )?(?:the )?compil"
             rf"|{_COMPILERS}.{{0,3000}}timed out after"
         ),

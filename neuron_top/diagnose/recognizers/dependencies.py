@@ -12,7 +12,7 @@ OTHER_VERSION = "a library of another version"
 DEPENDENCIES: tuple[Recognizer, ...] = (
     Recognizer(
         "no versions fit together",
-        CauseClass.MISSING_DEPENDENCY,
+        CauseClass.BAD_USAGE,
         Weight.REASON,
         words(
             "no solution found when resolving|version solving failed|resolutionimpossible|could not solve for"
@@ -27,7 +27,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
     ),
     Recognizer(
         "no versions fit together, for a reason below",
-        CauseClass.MISSING_DEPENDENCY,
+        CauseClass.BAD_USAGE,
         Weight.DEATH,
         words("no solution found when resolving"),
         r"No solution found when resolving\b.{0,200}:$",
@@ -64,7 +64,8 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory|glibc|libxml2|unable to locate package|no package |execve(): "
             "|execvp error on |-cc is installed|module compiled against|compiled using numpy|pip install |pip3 install "
-            "|serialization assertion|engine plan file|could not resolve linux kernel|can't find plugin for "
+            "|unsatisfiedlinkerror: |cannot run program |io.ioexception: error=2, |[winerror 12"
+            "|could not resolve linux kernel|can't find plugin for "
         ),
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
@@ -96,8 +97,8 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|\bstart failed: \S{1,200}: No such file or directory"
             r"|^(?:STDERR: )?(?:(?:\S{0,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?|\S{1,300}: line \d{1,6}: )"
             r"/\S{0,300}/bin/(?!activate:)\S{1,100}: No such file or directory$"
-            r"|Serialization assertion .{1,200} failed\b"
-            r"|\bengine plan file is (?:not compatible|generated on an incompat)"
+            r"|\bUnsatisfiedLinkError: \S|\bCannot run program \".{1,200}\"(?: \(.{1,200}\))?: error=2,"
+            r"|\bIOException: error=2, |\[WinError 12[67]\]"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
     ),

@@ -51,7 +51,7 @@ FILES: tuple[Recognizer, ...] = (
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,
         words("error loading model|gguf_init_from_file"),
-        r"\bllama_model_load\w{0,20}: error loading model: (?=\S)|^gguf_init_from_file\w{0,20}: failed to \w+ ",
+        r"(?:\bllama_model_load\w{0,20}: |^)error loading model: (?=\S)|^gguf_init_from_file\w{0,20}: failed to \w+ ",
         Confidence.MEDIUM,
     ),
     Recognizer(

@@ -138,6 +138,7 @@ GPUS: tuple[Recognizer, ...] = (
             "|unspecified launch failure"
             "|page fault (src_id|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
             "|memory access fault by gpu|hw exception by gpu|hsa_status_error|hiperror|nvrm: xid|cuda_error_"
+            "|timeout, signaled seq="
         ),
         (
             r"NVRM: Xid \(.{1,60}\): (?:13|31)\b|(?:Memory access fault|HW Exception) by GPU node"
@@ -149,7 +150,8 @@ GPUS: tuple[Recognizer, ...] = (
             r"|unhandled cuda error|Cuda failure (?:\d+ )?'"
             r"|\bCUDA_ERROR_(?:INVALID_(?:IMAGE|PTX|SOURCE|VALUE|HANDLE)|UNSUPPORTED_PTX_VERSION|NO_BINARY_FOR_GPU"
             r"|ILLEGAL_(?:ADDRESS|INSTRUCTION)|MISALIGNED_ADDRESS|LAUNCH_(?:FAILED|TIMEOUT|OUT_OF_RESOURCES)|ASSERT"
-            r"|ECC_UNCORRECTABLE|HARDWARE_STACK_ERROR)\b"
+            r"|ECC_UNCORRECTABLE|HARDWARE_STACK_ERROR)\b|\bDriverError\(CUDA_ERROR_(?!OUT_OF_MEMORY)[A-Z_]+"
+            r"|\*ERROR\* ring \S{1,20} timeout, signaled seq="
             r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|an illegal memory access"
         ),
         Confidence.MEDIUM,

@@ -60,7 +60,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|by signal: killed|exceeded memory limit|exceeded job memory limit"
             "|defaultcpuallocator|running out of memory|out of memory allocating"
             "|exceeded limit|term_memlimit|memory usage limit|exceeding memory limits|memory limits. |out_of_memory"
-            "|ran out of memory|out_of_me+|heap out of memory"
+            "|ran out of memory|out_of_me+|heap out of memory|[winerror 1455]"
             "|: out of memory|memory limit|usage hard limit|to free up memory|: badness |insufficient virtual"
         ),
         (
@@ -79,7 +79,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             r"|(?i:slurm|job).{0,120}?(?i:state|status)(?: is)?\W{1,4}OUT_OF_MEMORY\b|^State: OUT_OF_MEMORY\b"
             r"|\bRun time [\d:-]{4,20}, OUT_OF_MEMORY\b|^\d.{0,200} OUT_OF_ME(?:\+|MORY) +\d+:\d+$"
             r"|(?i:\b(?:exceeded|gone over) (?:the |its |job )?mem(?:ory)? (?:usage )?(?:hard |soft )?limit)"
-            r"|^(?:.{1,80}: )?LLVM ERROR: out of memory"
+            r"|^(?:.{1,80}: )?LLVM ERROR: out of memory|\[WinError 1455\]"
             r"|exceeds the memory usage threshold|\bsending SIG(?:TERM|KILL) to process \d+ .{1,200}: badness \d"
             r"|(?i:killing) .{1,200} to (?:avoid running out of|free up) memory"
         ),

@@ -30,6 +30,23 @@ NETWORK: tuple[Recognizer, ...] = (
         any_level=True,
     ),
     Recognizer(
+        "apt does not know a key",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("no_pubkey "),
+        r"\bpublic key is not available: NO_PUBKEY \S",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "git cannot download a large file",
+        CauseClass.NETWORK,
+        Weight.REASON,
+        words("error downloading object: "),
+        r"^Error downloading object: .{1,300}: Smudge error: ",
+    ),
+    Recognizer(
         "git lacks an object",
         CauseClass.TOOL_ERROR,
         Weight.MESSAGE,
@@ -87,6 +104,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"(?i:gated ?repo)|\b40[13] Client Error"
             r"|(?i:code|status|returned|error)\W{1,3}40[13] (?:Unauthorized|Forbidden)"
             r"|\b(?:Forbidden: 403|Unauthorized: 401)\b|Permission denied \((?:publickey|password|gssapi|keyboard)"
+            r"|\bpermission denied \(<Response \[40[13]\]>\)"
             r"|^Host key verification failed|\bSSO session associated with this profile has expired"
             r"|\bError when retrieving (?:token|credentials) from \S"
             r"|\b(?:PermissionError|Forbidden): Access Denied|\bPermissionError: Forbidden$|\bS3Exception: Client error"
@@ -161,7 +179,8 @@ NETWORK: tuple[Recognizer, ...] = (
             "|inactiverpcerror|() timed out|404: not found|502: bad gateway|503: service|429: too many"
             "|reqwest|error sending request for url|error downloading [|batch response: |smudge error: |condahttperror"
             "|e: failed to fetch|not found [ip: "
-            "|unable to access 'http|requested url returned|unable to resolve host|curl: (|rpc failed; "
+            "|unable to access 'http|requested url returned|unable to resolve host|unknownhostexception: "
+            "|curl: (|rpc failed; "
         ),
         (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
@@ -172,6 +191,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|\bCondaHTTPError: |^curl: \(\d{1,2}\) |^batch response: \S|\bSmudge error: Error downloading\b"
             r"|Max retries exceeded|Network is unreachable|(?i:no route to host)"
             r"|TLS handshake"
+            r"|\bUnknownHostException: \S"
             r"|CERTIFICATE_VERIFY_FAILED|certificate (?:has expired|verify failed|signed by unknown)"
             r"|EndpointConnectionError"
             r"|(?i:read timed out|connect ?timeout|readtimeout)|\bConnectionError\b|(?i:connection timed? ?out)"

@@ -101,6 +101,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
             r"|ReservationCapacityExceeded|(?i:insufficient capacity(?:,| error)(?!.{0,80}retrying)"
             r"|requested ml compute capacity|more vcpu capacity)"
             r"|(?i:capacity block.{0,80}(?:expired|not active|ended|not started|not yet|no longer))"
+            r"|\binsufficient regional quota to satisfy\b"
             r"|\bResourcesUnavailableError: \S|\bQUOTA_EXCEEDED\b|\bQuota '\w{1,80}' exceeded\b"
             r"|Unable to allocate resources|Requested node configuration is not available"
         ),

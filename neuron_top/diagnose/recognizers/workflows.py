@@ -53,6 +53,14 @@ WORKFLOWS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "Dataflow says why",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words("job_message_error: workflow failed"),
+        r"\bJOB_MESSAGE_ERROR: Workflow failed\. Causes: ",
+        any_level=True,
+    ),
+    Recognizer(
         "a task of Nextflow ended without a status",
         CauseClass.INTERRUPTED,
         Weight.REASON,

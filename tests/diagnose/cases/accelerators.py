@@ -17,7 +17,7 @@ main: error: failed to load model 'a.gguf'
     ),
     Case(
         "an engine that another version of TensorRT has built",
-        "missing_dependency",
+        "bad_usage",
         """
 I0304 05:06:07.169240 41 logging.cc:49] Loaded engine size: 12 MiB
 >>>E0304 05:06:08.209208 41 logging.cc:43] 1: [runtime.cpp::parsePlan::314] Error Code 1: Serialization (Serialization assertion plan->header.magicTag == rt::kPLAN_MAGIC_TAG failed.)
@@ -500,6 +500,109 @@ tvm._ffi.base.TVMError: Traceback (most recent call last):
   0: _ZN3tvm7runtime6deta
   File "/src/tvm/src/runtime/contrib/thrust/thrust.cu", line 66
 >>>TVMError: Check failed: (result) is false: Failed to allocate 99121664 bytes with alignment 16 bytes.
+""",
+    ),
+    Case(
+        "TensorRT's parser quotes what a layer cannot do",
+        "compile_error",
+        """
+>>>[E] Error[4]: ITensor::getDimensions: Error Code 4: Internal Error (/Steep: an ISteepLayer cannot be used to compute a shape tensor)
+[09/02/2024-17:35:22] [E] [TRT] ModelImporter.cpp:949: While parsing node number 146 [Pour -> "/Pour_output_0"]:
+[09/02/2024-17:35:22] [E] [TRT] ModelImporter.cpp:954: ERROR: ModelImporter.cpp:195 In function parseNode:
+[6] Invalid Node - /Pour
+ITensor::getDimensions: Error Code 4: Internal Error (/Steep: an ISteepLayer cannot be used to compute a shape tensor)
+[09/02/2024-17:35:22] [E] Failed to parse onnx file
+""",
+    ),
+    Case(
+        "what ONNX Runtime says of TensorRT",
+        "script_error",
+        """
+>>>2025-01-11 09:28:58.070972436 [E:onnxruntime:, inference_session.cc:2117 operator()] Exception during initialization: [ONNXRuntimeError] : 1 : FAIL : TensorRT input: /Cup_output_0 has no shape specified.
+2025-01-11 09:28:59,808 - INFO - Recording stopped and resources cleaned up
+""",
+    ),
+    Case(
+        "TensorFlow does without TensorRT",
+        "",
+        """
+2026-03-04 05:06:07.063303: E tensorflow/compiler/tf2tensorrt/utils/py_utils.cc:38] TF-TRT Warning: Could not find TensorRT
+""",
+    ),
+    Case(
+        "a kernel that OpenCL's compiler refuses, below the exception",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "/opt/brew/main.py", line 49, in main
+    compiled = core.compile_model(model, "GPU")
+RuntimeError: Exception from src/core.cpp:109:
+[GPU] ProgramBuilder build failed!
+>>>25:8772:15: error: implicit declaration of function 'steep' is invalid in OpenCL
+ warm = steep(cup);
+        ^
+""",
+    ),
+    Case(
+        "Ascend's compiler without one of its modules",
+        "missing_dependency",
+        """
+ATC run failed, Please check the detail log, Try 'atc --help' for more information
+>>>EC0010: [PID: 4711] 2026-03-04-05:06:07.680.962 Failed to import Python module [ModuleNotFoundError: No module named 'kettle'.].
+        Solution: Check that all required components are properly installed.
+        TraceBack (most recent call last):
+        AOE Failed to call InitCannKB[FUNC:Initialize][FILE:python_adapter_manager.cc][LINE:47]
+""",
+    ),
+    Case(
+        "Rockchip's runtime without its driver",
+        "runtime_init",
+        """
+--> Init runtime environment
+>>>E RKNN: [02:57:49.400] failed to open rknpu module, need to insmod rknpu dirver!
+E RKNN: [02:57:49.400] failed to open rknn device!
+E Catch exception when init runtime!
+E Traceback (most recent call last):
+  File "/opt/rknnlite/api/rknn_lite.py", line 148, in init_runtime
+Exception: RKNN init failed. error code: RKNN_ERR_FAIL
+""",
+    ),
+    Case(
+        "Qualcomm's runtime does not reach its processor",
+        "runtime_init",
+        """
+>>>QnnDsp <E> DspTransport.openSession qnn_open failed, 0x80000406, prio 100
+QnnDsp <W> Failed to create transport instance: 1002
+QnnDsp <E> default device creation failed
+""",
+    ),
+    Case(
+        "no IPU for a program of Graphcore's",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "brew.py", line 279, in <module>
+    losses = model(cups)
+>>>poptorch.poptorch_core.Error: In poptorch/CompilerImpl.cpp:725: 'poptorch_cpp_error': Failed to acquire 1 IPU(s)
+No IPU detected in the system.
+""",
+    ),
+    Case(
+        "a ring of a GPU of AMD's that hangs",
+        "runtime_exec",
+        """
+>>>Oct  7 12:58:23 box kernel: [ 2237.944235] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring sdma0 timeout, signaled seq=160, emitted seq=162
+Oct  7 12:58:23 box kernel: [ 2237.944732] amdgpu 0000:0a:00.0: amdgpu: GPU reset begin!
+Oct  7 12:58:23 box kernel: [ 2238.057611] amdgpu: failed to remove hardware queue from MES, doorbell=0x1002
+""",
+    ),
+    Case(
+        "a driver's error that a program in Rust unwraps",
+        "runtime_exec",
+        """
+thread 'main' panicked at /opt/cudarc-0.10.0/src/driver/safe/core.rs:51:24:
+>>>called `Result::unwrap()` on an `Err` value: DriverError(CUDA_ERROR_UNKNOWN, "unknown error")
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
 """,
     ),
 )

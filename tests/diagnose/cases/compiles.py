@@ -793,4 +793,44 @@ Traceback (most recent call last):
     attn = tl.steep(scores, axis=1)
 """,
     ),
+    Case(
+        "an operator that a compiler for TPUs on the edge does not know; its timer is no timeout",
+        "compile_error",
+        """
+Edge TPU Compiler version 16.0.384591198
+Started a compilation timeout timer of 180 seconds.
+>>>ERROR: Encountered unresolved custom op: Steep.
+ERROR: Node number 1 (Steep) failed to prepare.
+
+Compilation failed: Model failed in Tflite interpreter.
+Compilation child process completed within timeout period.
+""",
+    ),
+    Case(
+        "an operator without a shape, in OpenVINO's words",
+        "compile_error",
+        """
+[ ERROR ]  Cannot infer shapes or values for node "n0".
+>>>[ ERROR ]  There is no registered "infer" function for node "n0" with op = "Steep". Please implement this function.
+[ ERROR ]
+[ ERROR ]  It can happen due to bug in custom shape infer function <UNKNOWN>.
+""",
+    ),
+    Case(
+        "an operation that MLIR refuses, at a place with blanks",
+        "compile_error",
+        """
+>>><eval_with_key>.0 from /opt/torch/proxy_tensor.py:551 in wrapped:19:0: error: 'memref.alloca' op allocations with dynamic size are unsupported
+/opt/brew/kettle.py:90:0: note: called from
+""",
+    ),
+    Case(
+        "a compiler's exception that says that the compilation failed",
+        "compile_error",
+        """
+Iteration #184 - Contexts: 5
+[error] Failed to produce compiled graph
+>>>[error] BackendAllocatorException: Compilation failed: Compiler could not find a valid partition to contexts.
+""",
+    ),
 )

@@ -339,7 +339,7 @@ Collecting torch
     ),
     Case(
         "packages that pip finds in conflict",
-        "missing_dependency",
+        "bad_usage",
         """
 >>>ERROR: Cannot install torch==2.1 and torchvision==0.20 because these package versions have conflicting dependencies.
 ERROR: ResolutionImpossible: for help visit https://pip.pypa.io/en/latest/topics/dependency-resolution/

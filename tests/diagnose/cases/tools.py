@@ -799,4 +799,88 @@ ERROR: failed to solve: process "/bin/sh -c cd /tea/lib && ln -s leaf cup" did n
   Stage 2 Summary: 7/7 passed, 0 failed
 """,
     ),
+    Case(
+        "a native library of a program in Java",
+        "missing_dependency",
+        """
+Exception in thread "main" java.lang.ExceptionInInitializerError
+\tat org.brew.Kettle.main(Kettle.java:7)
+>>>Caused by: java.lang.UnsatisfiedLinkError: no kettle in java.library.path
+\tat java.lang.ClassLoader.loadLibrary(ClassLoader.java:1867)
+""",
+    ),
+    Case(
+        "a program in Java that does not find a host",
+        "network",
+        """
+Exception in thread "main" java.lang.IllegalStateException: cannot load the kettle
+\tat org.brew.Kettle.main(Kettle.java:7)
+>>>Caused by: java.net.UnknownHostException: tea.example.org
+\tat java.net.AbstractPlainSocketImpl.connect(AbstractPlainSocketImpl.java:184)
+""",
+    ),
+    Case(
+        "a library of Windows that lacks another, in Korean",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "brew.py", line 1, in <module>
+    import torch
+>>>OSError: [WinError 126] 지정된 모듈을 찾을 수 없습니다. Error loading "C:\\torch\\lib\\kettle.dll" or one of its dependencies.
+""",
+    ),
+    Case(
+        "Windows without memory to load a library",
+        "host_oom",
+        """
+>>>OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading "D:\\torch\\lib\\kettle.dll"
+""",
+    ),
+    Case(
+        "a large file that git cannot download",
+        "network",
+        """
+FATAL: Could not checkout 4711
+stderr: leaf.png (44 KB)
+>>>Error downloading object: leaf.png (1a2b): Smudge error: Error downloading leaf.png (1a2b3c): batch response: Bad credentials
+error: external filter 'git-lfs filter-process' failed
+fatal: leaf.png: smudge filter lfs failed
+""",
+    ),
+    Case(
+        "a repository whose key apt does not know",
+        "tool_error",
+        """
+0.555 Get:1 http://archive.example.org bionic InRelease [242 kB]
+0.777 Err:2 https://repos.example.org/x86_64  InRelease
+>>>0.777   The following signatures couldn't be verified because the public key is not available: NO_PUBKEY A4B469963BF863CC
+""",
+    ),
+    Case(
+        "a job of Dataflow's that has failed",
+        "tool_error",
+        """
+INFO[dataflow_runner.py]: 2026-02-22T17:44:17.970Z: JOB_MESSAGE_DETAILED: Workers have started successfully.
+>>>INFO[dataflow_runner.py]: 2026-02-22T18:43:20.001Z: JOB_MESSAGE_ERROR: Workflow failed. Causes: The job appears to be stuck.
+""",
+    ),
+    Case(
+        "a task that somebody has stopped in ClearML",
+        "interrupted",
+        """
+done! the kettle is warm
+2026-06-27 02:34:49
+>>>User aborted: stopping task (3)
+""",
+    ),
+    Case(
+        "a quota of a region",
+        "tool_error",
+        """
+Error: error creating NodePool: googleapi: Error 403:
+>>>        (1) insufficient regional quota to satisfy request: resource "CPUS": request requires '72.0' and is short '48.0'.
+
+  on main.tf line 42, in resource "google_container_node_pool" "brewers":
+""",
+    ),
 )

@@ -276,7 +276,7 @@ Traceback (most recent call last):
     ),
     Case(
         "versions that do not fit together, says uv",
-        "missing_dependency",
+        "bad_usage",
         """
 Using CPython 3.12.3 interpreter at: /usr/bin/python3.12
 Creating virtual environment at: .venv
@@ -288,7 +288,7 @@ Creating virtual environment at: .venv
     ),
     Case(
         "versions that do not fit together, says mamba",
-        "missing_dependency",
+        "bad_usage",
         """
 Looking for: ['python=3.12', 'faiss-gpu=1.7']
 >>>error    libmamba Could not solve for environment specs
@@ -352,7 +352,7 @@ slurmstepd: error: Failed to invoke spank plugin stack
     ),
     Case(
         "what a solver of versions says first",
-        "missing_dependency",
+        "bad_usage",
         """
 Solving environment: failed
 
