@@ -5,6 +5,7 @@ Ray places and starts them. We retry ourselves: Ray's retries do not consider me
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import threading
@@ -65,7 +66,9 @@ class RayExecutor:
         self._looked: dict[CollectedGraph, float] = {}
         self._lock = threading.Lock()
         self._stopped = False
-        self._counted, self._cores_taken = float("-inf"), 0.0
+        self._counted = float("-inf")
+        self._with_cores: set[CollectedGraph] = set()
+        """Graphs whose tasks are assumed to have the cores that Ray says are taken."""
 
     def submit(self, task: EntryTask) -> Future[CompileResult]:
         """See Executor."""
@@ -99,7 +102,7 @@ class RayExecutor:
         """
         graph, now = task.graph, time.monotonic()
         if not self._medium.shows_locks:
-            return Placement(queued=self._is_behind(task, now))
+            return Placement(queued=not self._has_cores(task, now))
         known = self._began.get(graph)
         if known is not None or now - self._looked.get(graph, 0.0) < _LOOK_SECONDS:
             return known or Placement(queued=True)
@@ -110,20 +113,17 @@ class RayExecutor:
         self._began[graph] = Placement(owner.host, since=now)
         return self._began[graph]
 
-    def _is_behind(self, task: EntryTask, now: float) -> bool:
+    def _has_cores(self, task: EntryTask, now: float) -> bool:
         if now - self._counted >= _LOOK_SECONDS:
             self._counted = now
             every = ray.cluster_resources()  # type: ignore[no-untyped-call]
             free = ray.available_resources()  # type: ignore[no-untyped-call]
-            self._cores_taken = float(every.get("CPU", 0.0)) - float(free.get("CPU", 0.0))
-        with self._lock:
-            going = [each.task for each in self._tasks if not each.future.done()]
-        cores = 0.0
-        for each in going:
-            cores += each.cores
-            if each == task:
-                break
-        return cores > self._cores_taken
+            taken = float(every.get("CPU", 0.0)) - float(free.get("CPU", 0.0))
+            with self._lock:
+                going = [each.task for each in self._tasks if not each.future.done()]
+            sums = itertools.accumulate(each.cores for each in going)
+            self._with_cores = {each.graph for each, cores in zip(going, sums, strict=True) if cores <= taken}
+        return task.graph in self._with_cores
 
     def leave_out(self, node: str) -> None:
         """See Executor: Ray cannot move what is queued; a task that fails there is submitted elsewhere."""

@@ -76,6 +76,8 @@ class ParallelCompile:
                 self._show(self._placed(line.progress(time.monotonic())))
                 with contextlib.suppress(queue.Empty):
                     self._take(line, counts, self._ended.get(timeout=TICK_SECONDS))
+                    while True:  # all that ended: what follows them is then submitted together
+                        self._take(line, counts, self._ended.get_nowait())
         except BaseException:
             self._executor.cancel()
             raise

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import msgspec
 
 from neuron_top import programs
-from neuron_top.compile.parallel.compile_queue import CompileResult, Fault
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, Fault
 from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
 from neuron_top.compile.parallel.medium import Medium
 from neuron_top.compile.parallel.on_node import NodeResult, compile_on_node
@@ -82,6 +82,8 @@ class SlurmExecutor:
         self._minutes = _time_limit(options)
         self._gathered: list[tuple[EntryTask, Future[CompileResult]]] = []
         self._jobs: dict[str, _Job] = {}
+        self._names: dict[CollectedGraph, str] = {}
+        """The job that has each graph: a display asks for all of them, several times a second."""
         self._seen: dict[str, _Seen] = {}
         self._since: dict[str, float] = {}
         self._gone: dict[str, float] = {}
@@ -118,9 +120,9 @@ class SlurmExecutor:
     def placement(self, task: EntryTask) -> Placement:
         """See Executor."""
         with self._lock:
-            job = next((name for name, each in self._jobs.items() if each.task == task), None)
-            seen = self._seen.get(job or "")
-            if job is None or seen is None or seen.state in _WAITING:
+            job = self._names.get(task.graph, "")
+            seen = self._seen.get(job)
+            if seen is None or seen.state in _WAITING:
                 return Placement(queued=True)
             return Placement(seen.node, since=self._since.get(job))
 
@@ -187,6 +189,7 @@ class SlurmExecutor:
         with self._lock:
             for (task, future), job in zip(members, jobs, strict=True):
                 self._jobs[job.job_id] = _Job(task, future, job)
+                self._names[task.graph] = job.job_id
 
     def _watch(self) -> None:
         """Hand out results, and look at jobs that left none, until there are no jobs any more."""
@@ -232,6 +235,7 @@ class SlurmExecutor:
     def _finish(self, name: str, result: CompileResult) -> None:
         with self._lock:
             job = self._jobs.pop(name)
+            self._names.pop(job.task.graph, None)
             self._seen.pop(name, None)
         job.future.set_result(result)
 

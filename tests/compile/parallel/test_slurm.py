@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -200,3 +201,38 @@ def test_two_that_submit_at_once_and_a_node_that_dies_share_the_claims_of_a_data
     site.check_each_compiled_once()
     assert any("its claim holds" in text for text in site.logs())
     assert "there is no place for claims" not in done[0].stderr
+
+
+def test_where_a_task_is_takes_no_longer_to_find_among_many(tmp_path, monkeypatch):
+    """A display asks for all of a thousand, several times a second."""
+    from neuron_top.compile.parallel.medium import SharedFolder
+    from neuron_top.compile.parallel.slurm import SlurmExecutor
+
+    for name, output in (("sbatch", "Submitted batch job 7"), ("srun", ""), ("squeue", ""), ("scancel", "")):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\necho {output}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+
+    def seconds(count: int) -> float:
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        executor = SlurmExecutor(SlurmOptions(), folder, SharedFolder())
+        paths = [folder / f"MODULE_{number}" / "model.fxgraph" for number in range(count)]
+        for path in paths:
+            path.parent.mkdir()
+            path.write_bytes(b"graph")
+        tasks = [EntryTask(graph=CollectedGraph(path=path, module=path.parent.name)) for path in paths]
+        for task in tasks:
+            executor.submit(task)
+        executor.flush()
+        executor.close()
+        times = []
+        for _ in range(5):
+            began = time.thread_time()
+            assert all(executor.placement(task).queued for task in tasks)
+            times.append(time.thread_time() - began)
+        return min(times) / count
+
+    assert seconds(600) < 4 * seconds(60)
