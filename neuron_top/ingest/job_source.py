@@ -16,9 +16,9 @@ from neuron_top.events import (
     SourceAvailable,
     SourceUnavailable,
 )
-from neuron_top.ingest.job_merge import JobMerge
 from neuron_top.run.model import Run
 from neuron_top.store.fleet_records import Cursor, NodeNow
+from neuron_top.store.job_merge import JobMerge
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.telemetry.source import Emit
 from neuron_top.views.fleet import worst_nodes

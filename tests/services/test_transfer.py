@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
-from neuron_top.events import AnyEvent, OutputGrew, RunStarted
+from neuron_top.events import AnyEvent, OutputGrew, RunFinished, RunStarted
 from neuron_top.services.runs import RunService
 from neuron_top.services.transfer import pull, push
 from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
-from neuron_top.store.fleet_records import Batch
+from neuron_top.store.fleet_records import Batch, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
@@ -81,7 +81,30 @@ def test_what_a_slow_node_shipped_in_front_of_a_copied_batch_is_in_the_next_copy
             connection.execute(held_back, ("j1", "not-yet"))
     assert [(one.events, one.new) for one in pull(settings, ["j1"])] == [(2, 1)]
     with SqliteStore(settings.state_path / FILE_NAME) as here:
-        assert [event.path for event in here.replay("j1") if isinstance(event, OutputGrew)] == ["/slow", "/fast"]
+        assert [event.path for event in here.replay("j1") if isinstance(event, OutputGrew)] == [
+            "slow:/slow",
+            "fast:/fast",
+        ]
+
+
+def test_a_job_of_many_nodes_is_one_run_wherever_it_is_read(settings: Settings):
+    """It was read as its nodes' events in turn: it ended as the last of them did, by each one's own clock."""
+    with FleetStore(settings.store) as fleet:
+        fleet.open_job("j1", name="bert", started=100.0)
+        for node, ahead, code, ended in (("n1", 0.0, 3, 120.0), ("n2", 3600.0, 0, 130.0)):
+            fleet.register(NodeRecord(node=node, machine_id=node, clock_offset=ahead))
+            events: list[AnyEvent] = [
+                RunStarted(run=f"of-{node}", name="train", node=node, at=100.0 + ahead),
+                OutputGrew(path="/log", end=5, node=node, source="log:/log", at=110.0 + ahead),
+                RunFinished(run=f"of-{node}", exit_code=code, node=node, at=ended + ahead),
+            ]
+            packed = pack(events)
+            fleet.ship(node, "s", [Batch(**msgspec.structs.asdict(packed), sequence=1, run="j1")])
+    assert [one.events for one in pull(settings, ["j1"])] == [5]
+    for place in (settings, msgspec.structs.replace(settings, store="")):
+        job = RunService(place).load("j1").job
+        assert (job.exit_code, job.started, job.finished) == (3, 100.0, 130.0)
+        assert sorted(job.sources) == ["n1:/log", "n2:/log"]
 
 
 def test_another_recording_of_that_id_is_not_mixed_with_it(settings: Settings, tmp_path: Path):

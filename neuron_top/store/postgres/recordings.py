@@ -15,6 +15,7 @@ from neuron_top.escapes import json_bytes
 from neuron_top.events import AnyEvent, Event, RunStarted
 from neuron_top.store.batches import FORMAT, BatchUnreadable, Packed, pack, portions, unpack
 from neuron_top.store.errors import StoreCorrupt, StoreUnusable
+from neuron_top.store.job_merge import JobMerge
 from neuron_top.store.postgres.connection import Database, Opened
 from neuron_top.store.postgres.landing import in_transaction, land, lock_part, move_mark
 from neuron_top.store.postgres.values import storable
@@ -186,23 +187,35 @@ class PostgresStore:
             yield from events
 
     def batches(self, run: str, after: int = -1, since: float | None = None) -> Iterator[tuple[int, list[AnyEvent]]]:
-        """As `replay`, batch by batch with its number.
+        """As `replay`, batch by batch with its number; what nodes shipped to a job is merged.
 
-        For a job that many nodes ship to, this reads only what has arrived: a batch can still arrive with a lower
-        number than one that was read already. `FleetStore.news` follows such a job without gaps.
+        For such a job, this reads only what has arrived: a batch can still arrive with a lower number than one that was
+        read already. `FleetStore.news` follows such a job without gaps.
         """
+        merge = JobMerge(run, self._clock_offsets)
         while True:
             with self._database.connection() as connection:
                 rows = connection.execute(
-                    "SELECT number, data, format FROM neurontop.events WHERE run = %s AND number > %s "
+                    "SELECT number, node, spool, data, format FROM neurontop.events WHERE run = %s AND number > %s "
                     "AND (%s::float8 IS NULL OR last IS NULL OR last >= %s) ORDER BY number LIMIT %s",
                     (run, after, since, since, _BATCHES_AT_ONCE),
                 ).fetchall()
             if not rows:
                 return
-            for number, data, written_as in rows:
+            for number, node, spool, data, written_as in rows:
                 after = number
-                yield number, decoded(self.place, run, number, data, written_as)
+                events = decoded(self.place, run, number, data, written_as)
+                yield number, events if spool == RECORDER else merge.merged(node, spool, events)
+
+    def _clock_offsets(self) -> dict[str, float]:
+        """By how many seconds the clock of each node is ahead of the database's, as it was measured last."""
+        with self._database.connection() as connection:
+            return dict(
+                connection.execute(
+                    "SELECT node, clock_offset FROM neurontop.nodes "
+                    "WHERE clock_offset > '-Infinity' AND clock_offset < 'Infinity'"
+                )
+            )
 
     def span(self, run: str) -> tuple[float, float] | None:
         """First and last event time of a recording."""

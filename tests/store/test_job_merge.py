@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
-from neuron_top.ingest.job_merge import JobMerge
 from neuron_top.run.model import Run
+from neuron_top.store.job_merge import JobMerge
 from neuron_top.views.missing import missing_text
 from neuron_top.views.overview import overview
 
