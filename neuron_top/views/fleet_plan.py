@@ -38,7 +38,8 @@ class NodeChange(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_awaited(self) -> bool:
         """Whether its agent will still say something."""
-        return self.state in WAITS and not (self.expired and self.state is not IntentState.TAKEN)
+        begun = self.state in (IntentState.TAKEN, IntentState.UNDOING)
+        return self.state in WAITS and (begun or not self.expired)
 
 
 class FleetPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,3 +30,12 @@ def test_all_steps_that_a_node_did_not_do_are_counted_also_those_that_it_did_not
     texts = list(skipped_texts(node))
     assert texts[0] == "not done: compiler/MODULE_0: it is locked"
     assert texts[3:] == ([f"and {more} more not done"] if more else [])
+
+
+@pytest.mark.parametrize(
+    ("state", "awaited"),
+    [(IntentState.ASKED, 0), (IntentState.UNDO, 0), (IntentState.TAKEN, 1), (IntentState.UNDOING, 1)],
+)
+def test_what_a_node_has_begun_is_awaited_though_it_may_not_be_begun_any_more(state: IntentState, awaited: int) -> None:
+    late = msgspec.structs.replace(answered(NodeDone(identity="", root="", done=1)), state=state, expired=True)
+    assert len(fleet_plan([late]).awaited) == awaited
