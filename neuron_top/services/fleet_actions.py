@@ -74,9 +74,8 @@ class FleetActions(FleetDatabase):
         batches: dict[str, list[Intent]] = {}
         for intent in self._store.intents.newest():
             batches.setdefault(intent.batch, []).append(intent)
-        oldest = next(reversed(batches), "")  # the limit may have cut off a part of the oldest change
         return tuple(
-            self.of(batch) if batch == oldest else fleet_plan(sorted(intents, key=lambda one: (one.node, one.id)))
+            fleet_plan(sorted(intents, key=lambda one: (one.node, one.id)))
             for batch, intents in batches.items()
             if batch
         )

@@ -136,6 +136,21 @@ def test_a_change_is_planned_by_each_node_confirmed_once_done_and_undone(
     assert "2 undone, 1 refused" in capsys.readouterr().out
 
 
+def test_changes_are_listed_whole_however_many_nodes_each_was_requested_from(postgres_url: str) -> None:
+    """One change of a thousand nodes hid all others."""
+    request = {"action": "unlock"}
+    with FleetStore(postgres_url) as store, FleetActions(Settings(store=postgres_url)) as actions:
+        for number in range(12):
+            for node in range(30):
+                store.intents.ask(f"n{node}", request, f"large-{number:02d}")
+        assert [(plan.batch, len(plan.nodes)) for plan in actions.newest()] == [
+            (f"large-{number:02d}", 30) for number in reversed(range(2, 12))
+        ]
+        for number in range(150):
+            store.intents.ask("n1", request, f"small-{number:03d}")
+        assert [len(plan.nodes) for plan in actions.newest()] == [1] * 150 + [30]
+
+
 def test_an_agent_that_is_killed_and_started_again_carries_out_nothing_twice(
     nodes: list[Node], postgres_url: str
 ) -> None:

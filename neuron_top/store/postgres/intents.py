@@ -15,6 +15,14 @@ from neuron_top.store.postgres.values import jsonb
 
 LASTS_SECONDS = 900.0
 """Seconds after which an intent that nobody began is expired."""
+LISTED_CHANGES, LISTED_INTENTS = 10, 200
+"""How many changes are listed, however many nodes they were requested from; more of them up to so many intents."""
+_NEWEST = """
+SELECT batch FROM (
+    SELECT batch, row_number() OVER newest_first AS changes, sum(count(*)) OVER newest_first AS intents
+    FROM neurontop.intents GROUP BY batch WINDOW newest_first AS (ORDER BY max(id) DESC)
+) counted WHERE changes <= %s OR intents <= %s
+"""
 _COLUMNS = (
     "id, node, CASE jsonb_typeof(plan) WHEN 'object' THEN plan ELSE '{}' END AS plan, asked_by, "
     "extract(epoch FROM asked)::float8 AS asked, state, "
@@ -48,9 +56,9 @@ class Intents:
         """The intents for a node, oldest first."""
         return self._found("node = %s AND state = ANY(%s) ORDER BY id", (node, [str(state) for state in states]))
 
-    def newest(self, limit: int = 200) -> list[Intent]:
-        """The newest intents of all nodes, newest first."""
-        return self._found("true ORDER BY id DESC LIMIT %s", (limit,))
+    def newest(self) -> list[Intent]:
+        """The intents of the newest changes, newest first: of at least `LISTED_CHANGES`, of each all."""
+        return self._found(f"batch IN ({_NEWEST}) ORDER BY id DESC", (LISTED_CHANGES, LISTED_INTENTS))
 
     def move(
         self,
