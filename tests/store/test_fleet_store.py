@@ -21,10 +21,13 @@ from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import LeaseExpired, NodeNameTaken, StoreCorrupt
 from neuron_top.store.fleet_records import Batch, IntentState, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
+from neuron_top.store.postgres import days
 from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import NEWS_AT_ONCE, FleetStore
+from neuron_top.store.postgres.migration import migrate
 from neuron_top.store.postgres.recordings import PostgresStore
 from neuron_top.views.fleet import NodeReporting
+from tests.servers.postgresql import PostgresServer
 
 
 def hits(sequence: int, node: str = "n1") -> list[AnyEvent]:
@@ -435,6 +438,38 @@ def test_an_expired_intent_is_not_begun(postgres_url: str):
         assert [one.expired for one in store.intents.newest()] == [True]
         assert not store.intents.move(late, IntentState.ASKED, IntentState.PLANNED)
         assert store.intents.move(late, IntentState.ASKED, IntentState.CANCELED)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_its_administrator_set_up_otherwise_is_read_the_same(
+    postgres_server: PostgresServer, encoding: str
+):
+    """Without an encoding all text came as bytes, and days of another style ended `fleet prune` with a traceback."""
+    name = f"other_{encoding.lower()}"
+    postgres_server.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C'")
+    for setting in ("datestyle = 'German'", "timezone = 'Asia/Kolkata'", "client_encoding = 'LATIN1'"):
+        postgres_server.execute(f"ALTER DATABASE {name} SET {setting}")
+    url = postgres_server.url(name)
+    with Database(url, prepared=False) as database:
+        migrate(database)
+        assert days.today(database) == days.days(database)[0].day
+    with FleetStore(url) as store:
+        store.register(NodeRecord(node="knoten-ä", job="übung", machine_id="m"))
+        store.open_job("übung", name="größer", started=1.0)
+        assert [(node.node, node.job) for node in store.nodes()] == [("knoten-ä", "übung")]
+        assert [(job.run, job.name) for job in store.jobs()] == [("übung", "größer")]
+
+
+@pytest.mark.parametrize("pool", [0, 2])
+def test_the_server_is_kept_from_compiling_a_query_and_its_session_stays_as_it_is(postgres_url: str, pool: int):
+    """With a thousand nodes it took the server longer to compile the query for jobs than to run it."""
+    with Database(postgres_url, pool=pool) as database:
+        with database.connection() as connection:
+            before = connection.execute("SHOW jit").fetchone()
+        with database.without_jit() as connection:
+            assert connection.execute("SHOW jit").fetchone() == ("off",)
+        with database.connection() as connection:
+            assert connection.execute("SHOW jit").fetchone() == before
 
 
 def test_doctor_says_whether_the_database_answers(postgres_url: str, tmp_path: Path):

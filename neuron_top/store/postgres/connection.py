@@ -51,6 +51,7 @@ SCHEMA_VERSION = 9
 OLDEST_SERVER = 15
 _DEFAULTS = {
     "application_name": "neurontop",
+    "client_encoding": "utf8",  # a database without an encoding (SQL_ASCII) would send bytes
     "connect_timeout": "10",
     "tcp_user_timeout": "20000",  # so that a cut network is noticed
     "keepalives_idle": "10",
@@ -181,6 +182,13 @@ class Database:
         with self.connection() as connection, connection.transaction():
             yield connection
 
+    @contextmanager
+    def without_jit(self) -> Iterator[Opened]:
+        """As `transaction`, for a query that the server would compile, which takes it longer than running it."""
+        with self.transaction() as connection:
+            connection.execute("SET LOCAL jit = off")  # local: behind a pooler, sessions are shared
+            yield connection
+
     def connect(self) -> Opened:
         """A new connection, which the caller must close. Raises StoreUnusable."""
         with self._explained():
@@ -225,8 +233,8 @@ class Database:
 
     def _opened(self) -> Opened:
         connection = _Connection.connect(self._conninfo, autocommit=True, prepare_threshold=None)
-        self._configure(connection)
         try:
+            self._configure(connection)
             if connection.info.server_version < OLDEST_SERVER * 10000:
                 raise StoreUnusable(
                     f"{self.place}: PostgreSQL {connection.info.server_version // 10000} is too old: "

@@ -92,7 +92,7 @@ def surplus(found: Sequence[Day], today: str, keep_seconds: float | None, most_b
 def today(database: Database) -> str:
     """The current day, by the server's clock."""
     with database.connection() as connection:
-        row = connection.execute("SELECT (now() AT TIME ZONE 'UTC')::date::text").fetchone()
+        row = connection.execute("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')").fetchone()
     return str(row[0]) if row is not None else ""
 
 

@@ -239,7 +239,8 @@ class FleetStore:
         """Jobs and recordings, newest first, each added up over its nodes: the newest ones, those that nodes work for
         or worked for last (however old), and those with this id, prefix of an id, or name."""
         name = storable(named) if named is not None else None
-        return self._rows(JobRecord, JOBS, (limit, name, name, name))
+        with self._database.without_jit() as connection:
+            return self._rows_of(connection, JobRecord, JOBS, (limit, name, name, name))
 
     def nodes(self, job: str | None = None) -> list[NodeRecord]:
         """Nodes by name: all of them, or those with an agent of this job, as that agent describes them."""
@@ -385,7 +386,11 @@ class FleetStore:
             return connection.execute(statement.encode(), values).rowcount > 0
 
     def _rows(self, kind: type[Row], statement: str, values: tuple[object, ...]) -> list[Row]:
-        with self._database.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
+        with self._database.connection() as connection:
+            return self._rows_of(connection, kind, statement, values)
+
+    def _rows_of(self, connection: Opened, kind: type[Row], statement: str, values: tuple[object, ...]) -> list[Row]:
+        with connection.cursor(row_factory=dict_row) as cursor:
             found = cursor.execute(statement.encode(), values).fetchall()
         try:
             return msgspec.convert(found, list[kind])  # type: ignore[valid-type]

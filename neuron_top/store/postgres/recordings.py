@@ -42,7 +42,8 @@ ENDED = "t.nodes > 0 AND t.ended = t.nodes"
 LAST_PHASES = f"""
 CASE WHEN {ENDED} AND coalesce(r.exit_code, t.exit_code) IS NULL THEN ARRAY(
     SELECT DISTINCT newest.phase FROM (
-        SELECT DISTINCT ON (node) phase FROM neurontop.phases WHERE job = r.id ORDER BY node, since DESC
+        SELECT DISTINCT ON (node) phase FROM neurontop.phases WHERE job = r.id
+        ORDER BY node DESC, since DESC  -- as the index has them, backward
     ) newest
 ) ELSE '{{}}' END
 """
@@ -168,7 +169,7 @@ class PostgresStore:
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Recordings and jobs, newest first."""
-        with self._database.connection() as connection:
+        with self._database.without_jit() as connection:
             rows = connection.execute(
                 f"SELECT {_RUN_COLUMNS} FROM (SELECT * FROM neurontop.runs "
                 f"ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r {TOTALS} {_BEATS} "
