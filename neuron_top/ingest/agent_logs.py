@@ -20,7 +20,7 @@ import msgspec
 
 from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.escapes import visible
-from neuron_top.http_refusals import NoRedirects, reason_of
+from neuron_top.http_refusals import NoRedirects, body_of, reason_of
 from neuron_top.ingest.log_files import SHOWN_BYTES
 from neuron_top.ingest.log_line import LogLine, LogPage
 from neuron_top.settings import Settings
@@ -92,7 +92,7 @@ def fetch(settings: Settings, node: str, address: str, is_here: bool, request: L
     )
     try:
         with _opener(settings).open(question, timeout=SECONDS) as answer:
-            data = answer.read(_LARGEST_ANSWER + 1)
+            data = body_of(answer, _LARGEST_ANSWER, SECONDS)
     except urllib.error.HTTPError as problem:
         with problem:
             said = reason_of(problem) or f"HTTP status {problem.code}"

@@ -20,7 +20,8 @@ import msgspec
 
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError, UsageError
-from neuron_top.http_refusals import NoRedirects, reason_of
+from neuron_top.escapes import visible
+from neuron_top.http_refusals import NoRedirects, body_of, reason_of
 
 TOKEN, USER, PASSWORD = (f"NEURONTOP_PROMETHEUS_{name}" for name in ("TOKEN", "USER", "PASSWORD"))
 """Variables that hold the credentials."""
@@ -89,7 +90,7 @@ class PrometheusApi:
         request = urllib.request.Request(url, headers={"Accept": "application/json", **self._sign(url)})  # noqa: S310 (http or https: see `prometheus_api`)
         try:
             with self._opener.open(request, timeout=SECONDS) as response:
-                body = response.read(_LARGEST_ANSWER + 1)
+                body = body_of(response, _LARGEST_ANSWER, SECONDS)
         except urllib.error.HTTPError as problem:
             with problem:
                 raise PrometheusUnusable(self._refused(problem)) from None
@@ -122,7 +123,9 @@ class PrometheusApi:
         except (ValueError, *MALFORMED) as problem:
             raise PrometheusUnusable(f"{self.url} does not answer as the Prometheus API does: {problem}") from None
         if found is None or answer.status != "success":
-            raise PrometheusUnusable(f"Prometheus at {self.url} does not answer: {answer.error or answer.status}")
+            raise PrometheusUnusable(
+                f"Prometheus at {self.url} does not answer: {visible(answer.error or answer.status)}"
+            )
         return found
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
 from neuron_top.store.fleet_records import NodeNow, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.telemetry import prometheus_api as api_module
 from neuron_top.telemetry.prometheus_api import LabeledSeries, PrometheusApi, PrometheusUnusable, prometheus_api
 from tests.servers.prometheus import PrometheusMissing, prometheus_server, victoria_metrics_server
 
@@ -282,12 +283,38 @@ def test_what_is_no_prometheus_is_reported_as_none(body: bytes) -> None:
         prometheus_api(url).query("up")
 
 
-def test_what_a_server_says_of_a_refusal_cannot_change_the_terminal() -> None:
+@pytest.mark.parametrize("status", [200, 400])
+def test_what_a_server_says_of_a_refusal_cannot_change_the_terminal(status: int) -> None:
     said = b'{"status": "error", "error": "no such \\u001b[31mfunction"}'
-    with answering(lambda _: (400, {}, said)) as url, pytest.raises(PrometheusUnusable) as refused:
+    with answering(lambda _: (status, {}, said)) as url, pytest.raises(PrometheusUnusable) as refused:
         prometheus_api(url).query("leaf(up)")
     assert "no such" in str(refused.value)
     assert "\x1b" not in str(refused.value)
+
+
+def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timeout restarts with every byte."""
+    monkeypatch.setattr(api_module, "SECONDS", 0.5)
+    over = threading.Event()
+
+    def drip(request: BaseHTTPRequestHandler) -> tuple[int, dict[str, str], bytes]:
+        request.send_response(200)
+        request.send_header("Content-Length", "1000")
+        request.end_headers()
+        with suppress(OSError):  # the client is gone
+            while not over.wait(0.1):
+                request.wfile.write(b" ")
+        return 200, {}, b""
+
+    with answering(drip) as url:
+        ending = threading.Timer(10.0, over.set)
+        ending.start()
+        try:
+            with pytest.raises(PrometheusUnusable, match="its answer was not complete"):
+                prometheus_api(url).query("up")
+        finally:
+            over.set()
+            ending.cancel()
 
 
 def test_a_server_that_is_away_is_named() -> None:
