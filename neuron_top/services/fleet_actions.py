@@ -3,6 +3,7 @@ undo."""
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
@@ -22,6 +23,8 @@ from neuron_top.views.fleet_plan import FleetPlan, fleet_plan, undoable_nodes
 __all__ = ["FLEET_ACTIONS", "CacheAction", "FleetActions", "FleetRequest", "StoreNotAllowed"]
 
 _LOOK_SECONDS = 0.3
+_HOST_LIST = re.compile(r"\[[^\]\s]*(?:\d\d-\d|\d-\d\d|,)")
+"""`n[10-12]` or `n[1,7]`: a range with a number of several digits, or a list."""
 
 
 class FleetActions(FleetDatabase):
@@ -47,8 +50,13 @@ class FleetActions(FleetDatabase):
     def nodes_named(self, text: str) -> set[str]:
         """Nodes by names separated by commas or blanks; a pattern stands for the matching nodes that report now.
 
-        Raises NothingToShow for a pattern that none matches.
+        Raises NothingToShow for a pattern that none matches, UsageError for a list of hosts as Slurm prints it.
         """
+        if _HOST_LIST.search(text):
+            raise UsageError(
+                f"{text}: lists of hosts as Slurm prints them are not read; as a pattern, [10-12] is a 0, a 1 or a 2. "
+                "Name the nodes: `scontrol show hostnames LIST` prints them"
+            )
         found: set[str] = set()
         for name in text.replace(",", " ").split():
             if not any(sign in name for sign in "*?["):

@@ -17,6 +17,7 @@ import pytest
 
 from neuron_top.agent.intents import IntentWorker
 from neuron_top.cli.main import main
+from neuron_top.errors import UsageError
 from neuron_top.services.caches import CacheService
 from neuron_top.services.fleet_actions import FleetActions, FleetRequest
 from neuron_top.services.node_actions import NodeActions
@@ -134,6 +135,18 @@ def test_a_change_is_planned_by_each_node_confirmed_once_done_and_undone(
     assert main(["fleet", "undo", str(done["batch"])]) == 3
     assert main(["fleet", "changes"]) == 0
     assert "2 undone, 1 refused" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("named", ["trn-[10-12]", "trn-[001-004]", "trn-[1-12]", "a, trn-[1,7]", "trn-[1-3,10-12]"])
+def test_a_list_of_hosts_from_slurm_names_no_other_nodes(postgres_url: str, named: str) -> None:
+    """As a pattern, trn-[10-12] is trn-0, trn-1 and trn-2."""
+    with FleetStore(postgres_url) as store, FleetActions(Settings(store=postgres_url)) as actions:
+        for number in range(3):
+            store.register(NodeRecord(node=f"trn-{number}", machine_id=str(number)))
+        with pytest.raises(UsageError, match="scontrol show hostnames"):
+            actions.nodes_named(named)
+        assert actions.nodes_named("trn-[12]") == {"trn-1", "trn-2"}
+        assert actions.nodes_named("trn-[0-1], b") == {"trn-0", "trn-1", "b"}
 
 
 def test_changes_are_listed_whole_however_many_nodes_each_was_requested_from(postgres_url: str) -> None:
