@@ -75,7 +75,7 @@ class Here(Protocol):
 
 
 class Shipper:
-    """Ships until stopped. `refused` is set if another machine has the node's name."""
+    """Ships until stopped. `refused` is set while another machine has the node's name."""
 
     def __init__(self, store: FleetStore, spool: Spool, here: Here, warn: Callable[[str], None], title: str) -> None:
         self._store, self._spool, self._here, self._warn, self._title = store, spool, here, warn, title
@@ -113,7 +113,7 @@ class Shipper:
         return at - (self._offset or 0.0)
 
     def _run(self) -> None:
-        while self.refused is None:
+        while True:
             last = self._stopping.is_set()
             if self._try() or last:
                 if last:
@@ -125,11 +125,9 @@ class Shipper:
     def _try(self) -> bool:
         try:
             self._ship()
-        except NodeNameTaken as problem:
-            self.refused = problem
-            return False
         except (NeuronTopError, sqlite3.Error) as problem:
             self._failed()
+            self.refused = problem if isinstance(problem, NodeNameTaken) else None
             if type(problem) not in self._reported:  # once per outage, by type: one error may follow from another
                 self._reported.add(type(problem))
                 self._warn(f"{problem}; events wait in {self._spool.path}")
@@ -141,7 +139,7 @@ class Shipper:
         if self._reported:
             self._warn(f"{self._store.place} is reached again")
             self._reported.clear()
-        self._pause, self.is_reached = 0.0, True
+        self._pause, self.is_reached, self.refused = 0.0, True, None
         return True
 
     def _failed(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -25,7 +24,6 @@ from neuron_top.ingest.recording import Recording
 from neuron_top.run.model import Run
 from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
-from neuron_top.store.errors import NodeNameTaken
 from neuron_top.telemetry import instance_metadata
 
 __all__ = ["Agent", "AgentRuns", "LogRequest", "NodeAgent", "agent_token", "log_page", "ship", "who_am_i"]
@@ -142,12 +140,9 @@ class JobAgent:
 
     def finish(self) -> None:
         """Ship the job's last events, without waiting for a database that is away."""
-        with suppress(NodeNameTaken):
-            arrived = self._agent.close(10.0 if self._agent.shipper.is_reached else 1.0)
-            if not arrived:
-                self._warn(
-                    f"some events of the run are not shipped; those that were kept wait in {self._agent.spool.path}"
-                )
+        arrived = self._agent.close(10.0 if self._agent.shipper.is_reached else 1.0)
+        if not arrived:
+            self._warn(f"some events of the run are not shipped; those that were kept wait in {self._agent.spool.path}")
 
 
 def ship(recording: Recording, settings: Settings, warn: Callable[[str], None]) -> None:

@@ -25,7 +25,8 @@ from neuron_top.run.model import Run
 from neuron_top.services.fleet import FleetService
 from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import Batch, NodeNow
+from neuron_top.store.fleet_records import Batch, NodeNow, NodeRecord
+from neuron_top.store.postgres import fleet
 from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.views.fleet import NodeReporting
@@ -139,6 +140,26 @@ def test_an_agent_says_why_it_is_refused_where_the_database_was_migrated_meanwhi
     assert "constraint" in warnings[0]
     assert warnings[1].startswith(f"{postgres_url} was made by a newer neuron-top (schema 99); update this one")
     assert not agent.close(SECONDS)
+
+
+def test_a_job_on_a_machine_that_came_back_under_its_name_is_shipped_once_the_name_is_free(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a quick restart the name is that of another boot for two minutes: the job was not shipped at all."""
+    monkeypatch.setattr(fleet, "NAME_SECONDS", 3.0)
+    who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    who.is_stale, warnings = False, list[str]()
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="the boot before"))
+        agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), warnings.append)
+        agent.start()
+        until(lambda: agent.shipper.refused is not None)
+        until(lambda: agent.shipper.is_reached)
+        assert agent.shipper.refused is None
+        assert agent.close(SECONDS)
+        assert [node.machine_id for node in store.nodes()] == ["m1"]
+    assert "another machine ships as node 'n1' now" in warnings[0]
+    assert warnings[1:] == [f"{postgres_url} is reached again"]
 
 
 def test_an_agent_leaves_a_server_that_only_reads_since_another_one_took_over(

@@ -131,7 +131,7 @@ class FleetStore:
         if registered is None:
             raise NodeNameTaken(
                 f"{self.place}: another machine ships as node {node.node!r} now (its machine id differs); give this "
-                "one a name of its own with NEURONTOP_NODE, or stop the other agent"
+                "one a name of its own with NEURONTOP_NODE, or stop the other agent: two minutes later the name is free"
             )
 
     def beat(self, now: NodeNow) -> None:
