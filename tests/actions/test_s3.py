@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from urllib.parse import unquote
 
 import msgspec
 import pytest
@@ -18,6 +19,10 @@ import pytest
 boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")
 pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
 
+from botocore.awsrequest import AWSResponse  # noqa: E402
+
+from neuron_top.actions.backends.base import BackendOptions  # noqa: E402
+from neuron_top.actions.backends.s3 import S3Backend  # noqa: E402
 from neuron_top.actions.execution import copy as copies  # noqa: E402
 from neuron_top.actions.execution import s3 as s3_executor  # noqa: E402
 from neuron_top.actions.execution.copy_targets import CopyTarget, LocalCopyTarget  # noqa: E402
@@ -33,7 +38,9 @@ from neuron_top.actions.planners.unlock import plan_unlock  # noqa: E402
 from neuron_top.cache import s3, signing  # noqa: E402
 from neuron_top.cache.model.snapshot import Snapshot  # noqa: E402
 from neuron_top.cache.model.states import State  # noqa: E402
+from neuron_top.cache.scan.verify import FindingLevel  # noqa: E402
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError  # noqa: E402
+from neuron_top.views.plan_sentences import not_done_text  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
 from tests.actions.killing import killer  # noqa: E402
@@ -281,6 +288,56 @@ def test_a_download_that_breaks_off_at_every_attempt_is_reported(bucket: s3.Buck
         relay.cutting = True
         with pytest.raises(NothingToShow, match=rf"{bucket.url}: \w+Error: the service cannot be reached"):
             s3.fetch(s3.connect(bucket.url), objects, tmp_path / "back")
+
+
+def withhold(bucket: s3.Bucket, name: str, code: str) -> None:
+    """The service answers requests for the contents of this object so."""
+    answer = f"<Error><Code>{code}</Code></Error>".encode()
+
+    def refuse(request: Any, **_: object) -> Any:
+        if name not in unquote(request.url):
+            return None
+        return AWSResponse(request.url, 403, {}, SimpleNamespace(stream=lambda: [answer]))
+
+    bucket.client.meta.events.register("before-send.s3.GetObject", refuse)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_verify_goes_on_after_an_artifact_that_the_service_withholds(
+    bucket: s3.Bucket, tmp_path: Path, deep: bool
+) -> None:
+    for number in range(3):
+        caches.entry(tmp_path / "here", number)
+    put(bucket, tmp_path / "here")
+    bucket.client.put_object(
+        Bucket=bucket.name, Key=f"{bucket.prefix}{caches.COMPILER}/{caches.module(2)}/model.neff", Body=b"x" * 5000
+    )
+    backend = S3Backend(bucket.url, BackendOptions(state=tmp_path / "state"))
+    withhold(backend._bucket, f"{caches.module(0)}/model.neff", "InvalidObjectState")
+    levels: dict[str, set[FindingLevel]] = {}
+    for finding in backend.verify(backend.snapshot().entries, deep=deep):
+        levels.setdefault(finding.entry.module, set()).add(finding.level)
+    assert levels[caches.module(0)] == {FindingLevel.WARNING}
+    assert FindingLevel.BROKEN in levels[caches.module(2)]
+
+
+@pytest.mark.parametrize("code", ["InvalidObjectState", "AccessDenied"])
+def test_an_artifact_that_the_service_withholds_keeps_no_other_from_being_copied(
+    bucket: s3.Bucket, tmp_path: Path, code: str
+) -> None:
+    """A rule of the bucket may move old objects to an archive: each copy ended at the first of them."""
+    here, back = tmp_path / "here", tmp_path / "back"
+    for number in range(3):
+        caches.entry(here, number)
+    put(bucket, here)
+    withhold(bucket, f"{caches.module(0)}/model.neff", code)
+    source, target = S3CopyTarget(bucket), LocalCopyTarget(back)
+    plan = plan_copy(s3.take(bucket).snapshot, target.name, (), modules=(), compiler=None, now=0.0, free=None)
+    outcome = copies.copy(plan, source, target, Trash(back), lambda progress: True)
+    assert (outcome.done, outcome.interrupted) == (2, False)
+    ((path, reason),) = outcome.refused
+    assert path.endswith(caches.module(0))
+    assert f"GetObject was refused: {code}" in not_done_text(reason)
 
 
 @pytest.fixture

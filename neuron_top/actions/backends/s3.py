@@ -107,6 +107,14 @@ class S3Backend:
             fetched = next((each for each in scanner.scan(root).entries if each.path == entry.path), None)
             yield root, msgspec.structs.replace(fetched, allocated=fetched.apparent) if fetched else entry
 
+    def _verified(self, entry: Entry, objects: list[s3.Object], *, deep: bool) -> Iterator[verify.EntryFinding]:
+        if deep:
+            with self.local_copy(entry) as (root, local):
+                findings = [*verify.cheap([local]), *verify.deep(root, local)]
+            yield from (msgspec.structs.replace(finding, entry=entry) for finding in findings)
+        elif problem := s3.check_head(self._bucket, objects):
+            yield verify.EntryFinding(entry=entry, level=verify.FindingLevel.BROKEN, what=problem)
+
     def verify(
         self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
     ) -> Iterator[verify.EntryFinding]:
@@ -117,12 +125,10 @@ class S3Backend:
         total, done = sum(entry.apparent for entry in hits), 0
         yield from verify.cheap(entry for entry in wanted if entry.state not in HITS)
         for entry in hits:
-            if deep:
-                with self.local_copy(entry) as (root, local):
-                    findings = [*verify.cheap([local]), *verify.deep(root, local)]
-                yield from (msgspec.structs.replace(finding, entry=entry) for finding in findings)
-            elif problem := s3.check_head(self._bucket, objects[entry.path]):
-                yield verify.EntryFinding(entry=entry, level=verify.FindingLevel.BROKEN, what=problem)
+            try:
+                yield from self._verified(entry, objects[entry.path], deep=deep)
+            except s3.ObjectUnavailable as problem:
+                yield verify.EntryFinding(entry=entry, level=verify.FindingLevel.WARNING, what=str(problem))
             done += entry.apparent
             if deep:
                 watch(done, total)
