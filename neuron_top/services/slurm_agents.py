@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.identity import NODE_VARIABLES
 
 SECONDS = 600.0
 _LAST_LINES = 5
@@ -28,6 +29,7 @@ def report_once(job: str, store: str) -> None:
     command = ["srun", "--overlap", "--ntasks-per-node=1", f"--jobid={job}"]
     command += [sys.executable, "-m", "neuron_top", "agent", "--once"]
     environ = os.environ | {"NEURONTOP_STORE": store, "NEURONTOP_JOB": job}
+    environ.pop(NODE_VARIABLES[0], None)  # it names this node, and srun would pass it on to all others
     try:
         done = subprocess.run(
             command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False

@@ -17,3 +17,16 @@ def test_what_srun_says_is_passed_on_whatever_its_bytes(tmp_path: Path, monkeypa
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(NothingToShow, match="ended with 1: srun: error: n\N{REPLACEMENT CHARACTER}ud: not responding"):
         slurm_agents.report_once("4711", "postgresql://db/fleet")
+
+
+def test_no_node_is_given_the_name_of_the_one_that_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """srun passes its environment on: the caches of all nodes were reported as those of one."""
+    srun = tmp_path / "srun"
+    srun.write_text(f"#!/bin/sh\nenv > {tmp_path / 'environment'}\n")
+    srun.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("NEURONTOP_NODE", "login-1")
+    slurm_agents.report_once("4711", "postgresql://db/fleet")
+    passed = (tmp_path / "environment").read_text().splitlines()
+    assert "NEURONTOP_JOB=4711" in passed
+    assert not [line for line in passed if line.startswith("NEURONTOP_NODE=")]
