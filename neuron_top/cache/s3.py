@@ -94,7 +94,10 @@ class BucketListing(NamedTuple):
 
 def checked(url: str) -> SplitResult:
     """The parts of `s3://bucket/prefix`. Raises UsageError for another URL, or one that holds a login (never shown)."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets that hold no address
+        parts = urlsplit("")
     if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
         raise UsageError(f"{without_secret(url)!r} is not the address of a bucket: expected s3://bucket/prefix")
     if "@" in parts.netloc:
@@ -148,10 +151,12 @@ def explained(bucket: Bucket) -> Iterator[None]:
 
 
 def _in_words(bucket: Bucket, problem: BaseException) -> NothingToShow:
-    from botocore.exceptions import ClientError, NoCredentialsError
+    from botocore.exceptions import ClientError, NoCredentialsError, ParamValidationError
 
     if isinstance(problem, NoCredentialsError):
         return NothingToShow(f"{bucket.url}: no AWS credentials were found in the usual places (aws configure)")
+    if isinstance(problem, ParamValidationError):  # before anything was sent
+        return NothingToShow(f"{bucket.url}: S3 allows no such name of a bucket or object")
     if isinstance(problem, ClientError):
         code = problem.response.get("Error", {}).get("Code", "unknown error")
         withheld = code in _WITHHELD and problem.operation_name in ("GetObject", "HeadObject")

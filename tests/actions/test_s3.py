@@ -276,6 +276,10 @@ def test_without_the_operators_word_nothing_is_done(bucket: s3.Bucket, tmp_path:
 def test_what_is_no_bucket_and_what_is_not_there_are_reported(url: str) -> None:
     with pytest.raises(UsageError, match="not the address of a bucket"):
         s3.connect("s3:///nothing")
+    with pytest.raises(UsageError, match=r"'s3://\[caches/x' is not the address of a bucket"):
+        s3.connect("s3://[caches/x")
+    with pytest.raises(NothingToShow, match="S3 allows no such name"):
+        s3.take(s3.connect("s3://two words/x"))
     with pytest.raises(NothingToShow, match="NoSuchBucket"):
         s3.take(s3.connect("s3://no-such-bucket-here/x"))
 
