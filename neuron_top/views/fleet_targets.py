@@ -30,8 +30,12 @@ def scrape_targets(page: FleetPage, here: str) -> tuple[TargetGroup, ...]:
 
 def _is_reachable(node: NodeRow, here: str) -> bool:
     """Whether an agent can be scraped: not on the loopback of another machine, as the collector would ask its own agent
-    there and take its numbers for the node's."""
-    return not is_loopback(urlsplit(node.address).hostname or "") or node.attributes.get("machine") == here
+    there and take its numbers for the node's; nor at what is no address."""
+    try:
+        host = urlsplit(node.address).hostname or ""
+    except ValueError:
+        return False
+    return bool(host) and (not is_loopback(host) or node.attributes.get("machine") == here)
 
 
 def _group(node: NodeRow) -> TargetGroup:

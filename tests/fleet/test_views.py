@@ -165,6 +165,12 @@ def test_a_node_whose_agent_of_one_job_is_gone_is_silent_in_that_job_alone() -> 
     assert [group.labels["neurontop_job"] for group in scrape_targets(found, "here")] == ["new"]
 
 
+def test_an_address_that_is_none_keeps_no_other_node_from_being_scraped() -> None:
+    nodes = [reported("n1", address="http://[bad/metrics"), reported("n2", address="/metrics")]
+    found = page([*nodes, reported("n3", address="https://n3:9464/metrics")])
+    assert [group.targets for group in scrape_targets(found, "here")] == [("n3:9464",)]
+
+
 def test_a_node_whose_agent_was_stopped_has_ended_and_is_not_silent() -> None:
     nodes = [reported("n1", at=NOW - 300, ended=True), reported("n2", at=NOW - 3, ended=True), reported("n3")]
     found = page(nodes, jobs=[job(nodes=3, ended=2)])
