@@ -12,11 +12,13 @@ pytest.importorskip("psycopg")
 
 import msgspec
 
+from neuron_top.cli.main import main
 from neuron_top.events import AnyEvent, CacheHit
 from neuron_top.ingest.job_source import find_job
 from neuron_top.services.doctor import examine_machine
 from neuron_top.services.fleet import FleetService
 from neuron_top.services.runs import RunService
+from neuron_top.services.transfer import pull
 from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import LeaseExpired, NodeNameTaken, StoreCorrupt
@@ -26,6 +28,7 @@ from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import NEWS_AT_ONCE, FleetStore
 from neuron_top.store.postgres.migration import migrate
 from neuron_top.store.postgres.recordings import PostgresStore
+from neuron_top.store.records import CompileRecord
 from neuron_top.views.fleet import NodeReporting
 from tests.servers.postgresql import PostgresServer
 
@@ -358,6 +361,35 @@ def test_what_one_agent_wrote_and_nobody_can_read_is_unknown_and_hides_no_other_
             ("n2", 7, set()),
         ]
         assert [(one.node, one.attributes) for one in store.nodes()] == [("n1", {"zone": "a"}), ("n2", {})]
+
+
+@pytest.mark.parametrize("moment", ["NaN", "Infinity", "-Infinity", "1e300"])
+def test_times_and_compiles_that_a_login_wrote_and_nobody_can_read_hide_no_recording(
+    postgres_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], moment: str
+):
+    """`runs` and every estimate ended with a traceback, and a pulled job made the recordings of this machine
+    unreadable."""
+    good = CompileRecord("M", "n1", "job-1", "c", 1, 2, 3.0, None, 4.0, {"mm": 1})
+    with FleetStore(postgres_url) as store:
+        store.open_job("job-1", started=1.0)
+        store.open_job("odd", started=float(moment))
+        store.put_compiles([good, msgspec.structs.replace(good, run="odd", finished=float(moment))])
+        store.put_compiles([msgspec.structs.replace(good, run="long", seconds=float("nan"))])
+        with store._database.connection() as connection:
+            connection.execute("UPDATE neurontop.runs SET finished = started WHERE id = 'odd'")
+            connection.execute(
+                "INSERT INTO neurontop.compiles (module, run, seconds, finished, mix) VALUES ('M', 'list', 1, 2, '[1]')"
+            )
+    with PostgresStore(postgres_url) as recordings:
+        assert recordings.compile_history() == [good]
+        assert {(run.id, run.started, run.finished) for run in recordings.runs()} == {
+            ("job-1", 1.0, None), ("odd", None, None),
+        }  # fmt: skip
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path))
+    pull(settings, ["odd", "job-1"])
+    assert {run.id for run in RunService(msgspec.structs.replace(settings, store="")).rows()} == {"odd", "job-1"}
+    assert main(["runs", "--store", postgres_url]) == 0
+    assert "odd" in capsys.readouterr().out
 
 
 def test_keys_and_waits_are_kept_once_per_node(postgres_url: str):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
+from neuron_top.calendar_bounds import EARLIEST, LATEST, is_in_calendar
 from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import json_bytes
 from neuron_top.events import AnyEvent, Event, RunStarted
@@ -227,22 +229,34 @@ class PostgresStore:
         return (row[0], row[1]) if row is not None and row[0] is not None and row[1] is not None else None
 
     def compile_history(self, most: int = 20_000) -> list[CompileRecord]:
-        """Measured compile times of all runs, newest first, `most` at the most."""
+        """Measured compile times of all runs, newest first, `most` at the most; what nobody can read is left out."""
         with self._database.connection() as connection:
             rows = connection.execute(
-                f"SELECT {_COMPILE_COLUMNS} FROM neurontop.compiles ORDER BY finished DESC LIMIT %s",
-                (most,),
+                f"SELECT {_COMPILE_COLUMNS} FROM neurontop.compiles WHERE seconds >= 0 AND seconds < 'Infinity' "
+                "AND finished BETWEEN %s AND %s ORDER BY finished DESC LIMIT %s",
+                (EARLIEST, LATEST, most),
             ).fetchall()
         names = CompileRecord.__struct_fields__
-        return [msgspec.convert(dict(zip(names, row, strict=True)), CompileRecord) for row in rows]
+        found = []
+        for row in rows:
+            with suppress(msgspec.ValidationError):
+                found.append(msgspec.convert(dict(zip(names, row, strict=True)), CompileRecord))
+        return found
 
     def _run_record(self, row: tuple[object, ...]) -> RunRecord:
         values = dict(zip(RunRecord.__struct_fields__, row, strict=True))
         try:
             values["command"] = msgspec.json.decode(str(values["command"]))
-            return msgspec.convert(values, RunRecord)
+            record = msgspec.convert(values, RunRecord)
         except (RecursionError, *MALFORMED) as problem:
             raise StoreCorrupt(f"{self.place}: the row of recording {row[0]} cannot be read ({problem})") from None
+        started, finished, touched = map(_moment, (record.started, record.finished, record.touched))
+        return msgspec.structs.replace(record, started=started, finished=finished, touched=touched or 0.0)
+
+
+def _moment(seconds: float | None) -> float | None:
+    """A time as any login may have written it; None for one that is none."""
+    return seconds if seconds is not None and is_in_calendar(seconds) else None
 
 
 def decoded(place: str, run: str, number: int, data: bytes, written_as: int) -> list[AnyEvent]:
