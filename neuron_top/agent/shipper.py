@@ -175,8 +175,9 @@ class Shipper:
         """Register the node and ask which batches of its spool the database has; at the start and after every
         outage."""
         self._measure_clock()
-        self._describe()
-        self._store.open_job(self._here.job, name=self._title, started=self.database_time(time.time()))
+        record = self._describe()
+        started = self.database_time(time.time())
+        self._store.open_job(self._here.job, name=self._title, cluster=record.cluster, started=started)
         self._store.go_on(self._here.name, self._spool.id, self._here.job)
         self._store.forget_left_jobs(self._here.name, self._here.job)
         mark = self._store.shipped(self._here.name, self._spool.id)
@@ -189,11 +190,13 @@ class Shipper:
         with suppress(sqlite3.Error):
             self._spool.shipped(mark)
 
-    def _describe(self) -> None:
+    def _describe(self) -> NodeRecord:
+        """The description of the node, which the database has then."""
         record = self._here.record()
         if record != self._record:
             self._store.register(msgspec.structs.replace(record, clock_offset=self._offset))
             self._record = record
+        return record
 
     def _measure_clock(self) -> None:
         before, theirs, after = time.time(), self._store.clock(), time.time()

@@ -218,6 +218,21 @@ def test_a_job_begins_and_ends_by_the_clock_of_the_database(
         assert before - 1 < job.started < job.finished < store.clock() + 1
 
 
+def test_a_job_is_listed_with_the_cluster_of_the_node_that_began_it(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_CLUSTER_NAME", "trn")
+    who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    who.is_stale = False
+    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+    agent.start()
+    until(lambda: agent.shipper.is_reached)
+    assert agent.close(SECONDS)
+    with FleetService(settings) as service:
+        page = service.page()
+    assert [(row.job, row.cluster) for row in (*page.jobs, *page.nodes)] == [("bert", "trn")] * 2
+
+
 def test_an_agent_gives_signs_of_life_while_it_ships_what_waited_for_an_outage_to_end(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
