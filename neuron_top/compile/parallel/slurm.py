@@ -133,7 +133,7 @@ class SlurmExecutor:
             waiting = [name for name in self._jobs if self._seen.get(name, _Seen("PENDING", "")).state in _WAITING]
         for start in range(0, len(waiting), _AT_ONCE):
             jobs = ",".join(waiting[start : start + _AT_ONCE])
-            _ask("scontrol", "update", f"JobId={jobs}", f"ExcNodeList={','.join(sorted(self._left_out))}")
+            _ask("scontrol", "update", f"JobId={jobs}", f"ExcNodeList={self._excluding(self._left_out)}")
 
     def logs(self) -> Path | None:
         """See Executor."""
@@ -161,6 +161,9 @@ class SlurmExecutor:
     def _submit(self, members: Sequence[tuple[EntryTask, Future[CompileResult]]]) -> None:
         sbatch = submitit.SlurmExecutor(self._folder)
         first = members[0][0]
+        additional = _additional(self._options)
+        if excluded := self._excluding(first.avoid):
+            additional["exclude"] = excluded
         parameters: dict[str, object] = {
             "job_name": "neurontop-compile",
             "time": self._minutes,
@@ -171,12 +174,10 @@ class SlurmExecutor:
                 f"unset {NODE_VARIABLES[0]}",  # it names this node, and sbatch would pass it on to all others
                 f"{shlex.join((sys.executable, '-c', _CHECK, str(self._folder)))} || exit 1",
             ],
-            "additional_parameters": _additional(self._options),
+            "additional_parameters": additional,
         }
         if (memory := _rounded(first.memory)) is not None:
             parameters["mem"] = f"{memory}MB"
-        if first.avoid:
-            parameters["exclude"] = ",".join(sorted(first.avoid))
         sbatch.update_parameters(**parameters)
         try:
             with sbatch.batch():
@@ -190,6 +191,10 @@ class SlurmExecutor:
             for (task, future), job in zip(members, jobs, strict=True):
                 self._jobs[job.job_id] = _Job(task, future, job)
                 self._names[task.graph] = job.job_id
+
+    def _excluding(self, nodes: Iterable[str]) -> str:
+        """The nodes that tasks shall not get: these, and those that the person excludes."""
+        return ",".join(filter(None, (*sorted(nodes), self._options.sbatch.get("exclude"))))
 
     def _watch(self) -> None:
         """Hand out results, and look at jobs that left none, until there are no jobs any more."""

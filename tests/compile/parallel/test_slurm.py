@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -203,27 +204,58 @@ def test_two_that_submit_at_once_and_a_node_that_dies_share_the_claims_of_a_data
     assert "there is no place for claims" not in done[0].stderr
 
 
+def programs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Programs of a Slurm that has one job; the folder in which they leave what they were called with."""
+    said = {"sbatch": "Submitted batch job 7", "srun": "", "squeue": "", "scancel": "", "scontrol": ""}
+    for name, output in said.items():
+        program = folder / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        called = f'cat "$1" >> {folder}/sbatch' if name == "sbatch" else f'echo "$@" >> {folder}/{name}'
+        program.write_text(f"#!/bin/sh\n{called}\necho {output}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+def tasks_in(folder: Path, count: int, **more: Any) -> list[EntryTask]:
+    """Tasks of as many graphs."""
+    tasks = []
+    for number in range(count):
+        path = folder / f"MODULE_{number}" / "model.fxgraph"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"graph")
+        tasks.append(EntryTask(graph=CollectedGraph(path=path, module=path.parent.name), **more))
+    return tasks
+
+
+def test_nodes_that_a_person_excludes_stay_excluded_beside_those_that_cannot_compile(tmp_path, monkeypatch):
+    """The one list replaced the other: a task came back to the node that had no compiler for it."""
+    from neuron_top.compile.parallel.medium import SharedFolder
+    from neuron_top.compile.parallel.slurm import SlurmExecutor
+
+    programs(tmp_path, monkeypatch)
+    executor = SlurmExecutor(SlurmOptions(sbatch={"exclude": "n[7-9]"}), tmp_path / "logs", SharedFolder())
+    for task in tasks_in(tmp_path / "graphs", 1, avoid=frozenset({"n2"})):
+        executor.submit(task)
+    executor.flush()
+    executor.leave_out("n3")
+    executor.close()
+    asked = [line for line in (tmp_path / "sbatch").read_text().splitlines() if "--exclude" in line]
+    assert asked == ["#SBATCH --exclude='n2,n[7-9]'"]
+    assert (tmp_path / "scontrol").read_text().split()[-1] == "ExcNodeList=n3,n[7-9]"
+
+
 def test_where_a_task_is_takes_no_longer_to_find_among_many(tmp_path, monkeypatch):
     """A display asks for all of a thousand, several times a second."""
     from neuron_top.compile.parallel.medium import SharedFolder
     from neuron_top.compile.parallel.slurm import SlurmExecutor
 
-    for name, output in (("sbatch", "Submitted batch job 7"), ("srun", ""), ("squeue", ""), ("scancel", "")):
-        program = tmp_path / "bin" / name
-        program.parent.mkdir(exist_ok=True)
-        program.write_text(f"#!/bin/sh\necho {output}\n")
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    programs(tmp_path, monkeypatch)
 
     def seconds(count: int) -> float:
         folder = tmp_path / str(count)
-        folder.mkdir()
-        executor = SlurmExecutor(SlurmOptions(), folder, SharedFolder())
-        paths = [folder / f"MODULE_{number}" / "model.fxgraph" for number in range(count)]
-        for path in paths:
-            path.parent.mkdir()
-            path.write_bytes(b"graph")
-        tasks = [EntryTask(graph=CollectedGraph(path=path, module=path.parent.name)) for path in paths]
+        executor = SlurmExecutor(SlurmOptions(), folder / "logs", SharedFolder())
+        tasks = tasks_in(folder, count)
         for task in tasks:
             executor.submit(task)
         executor.flush()
