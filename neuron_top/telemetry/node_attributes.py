@@ -14,6 +14,7 @@ from pathlib import Path
 from neuron_top import __version__
 from neuron_top.cache import filesystem, roots
 from neuron_top.identity import Identity, instance_id
+from neuron_top.parsers.secrets import is_secret_name, without_secrets
 from neuron_top.plain_files import nearest_folder
 from neuron_top.telemetry import versions
 from neuron_top.telemetry.doctor_facts import host_memory, system_packages, text_of
@@ -33,7 +34,8 @@ _KEY_VARIABLES = ("NEURON_", "XLA_")
 _OF_A_RANK = re.compile(
     r"NEURON_(RT_VISIBLE_CORES|RT_NUM_CORES|PJRT_PROCESS_INDEX|RT_LOG_\w+|CC_FLAGS|\w*(TOKEN|SECRET|PASSWORD)\w*)"
 )
-"""Variables that differ among ranks, change nothing, are reported under another name, or may be secret."""
+"""Variables that differ among ranks, change nothing, are reported under another name, or may be secret: every viewer of
+the fleet reads the others, without what looks like a secret in them."""
 _LONGEST_VALUE = 300
 _RUNTIME = re.compile(r"libnrt\.so\.(\d+(?:\.\d+)+)")
 _SHARE = 20
@@ -66,7 +68,7 @@ def attributes(
         **_devices(root, metadata),
         **_installed(environ, root),
         **_cache(environ),
-        **{name: environ.get(variable) for variable, name in _VARIABLES.items()},
+        **{name: without_secrets(environ.get(variable, "")) for variable, name in _VARIABLES.items()},
         **_key_variables(environ),
     }
     return {name: value for name, value in found.items() if value not in (None, "")}
@@ -75,9 +77,9 @@ def attributes(
 def _key_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Variables that may change keys, as this process has them: an agent that is started in the job has the job's."""
     return {
-        name: value[:_LONGEST_VALUE]
+        name: without_secrets(value)[:_LONGEST_VALUE]
         for name, value in sorted(environ.items())
-        if name.startswith(_KEY_VARIABLES) and not _OF_A_RANK.fullmatch(name)
+        if name.startswith(_KEY_VARIABLES) and not _OF_A_RANK.fullmatch(name) and not is_secret_name(name)
     }
 
 

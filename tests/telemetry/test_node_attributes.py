@@ -110,6 +110,21 @@ def test_what_cannot_be_reported_is_left_out(tmp_path: Path, environ: dict[str, 
     assert all(value not in (None, "") for value in found.values())
 
 
+def test_every_viewer_of_a_fleet_reads_attributes_so_no_secret_is_in_one(tmp_path: Path) -> None:
+    environ = {
+        "NEURON_COMPILE_CACHE_URL": "s3://me:hunter2@bucket/x",
+        "NEURON_PROFILE_URL": "https://host/profile?token=hunter2",
+        "NEURON_API_KEY": "hunter2",
+        "NEURON_CC_FLAGS": "--model-type=transformer --auth=hunter2",
+        "XLA_FLAGS": "--xla_dump_to=/x",
+    }
+    found = attributes(identity(environ), environ, tmp_path, metadata={})
+    assert "hunter2" not in str(found)
+    assert found["NEURON_COMPILE_CACHE_URL"] == "s3://…@bucket/x"
+    assert found["compiler_flags"] == "--model-type=transformer --auth=…"
+    assert found["XLA_FLAGS"] == "--xla_dump_to=/x"
+
+
 def test_a_cache_root_that_cannot_be_looked_at_is_reported_with_the_disk_above_it(tmp_path: Path) -> None:
     root = str(
         tmp_path / ("x" * 300)
