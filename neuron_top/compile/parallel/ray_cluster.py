@@ -23,8 +23,10 @@ from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileRes
 from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
 from neuron_top.compile.parallel.medium import Medium
 from neuron_top.compile.parallel.on_node import NodeResult, compile_on_node
+from neuron_top.database_address import has_password
 from neuron_top.errors import UsageError
 from neuron_top.identity import NODE_VARIABLES
+from neuron_top.parsers.secrets import is_secret_name
 
 try:
     import ray
@@ -35,6 +37,7 @@ except ImportError:
 
 _PASSED = ("NEURON", "XLA_", "TORCHINDUCTOR_")
 """Prefixes of this process's environment variables that a compile on a node gets."""
+_WEBHOOKS = "NEURONTOP_WEBHOOK_"
 _NODE_LABEL = "ray.io/node-id"
 _DIED_AT_ITS_START, _ATTEMPTS = "Starting Ray client server failed", 3
 """About one in fifteen of the processes that Ray's client server starts for a client dies as it is forked
@@ -157,14 +160,18 @@ class RayExecutor:
 
 
 def passed_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """The part of our environment for compiles on nodes; nothing with a password, as Ray shows it to everybody."""
+    """The part of our environment for compiles on nodes; nothing secret, as Ray shows it to everybody."""
     return {
         name: value
         for name, value in environ.items()
-        if name.startswith(_PASSED)
-        and name not in NODE_VARIABLES
-        and not ("://" in value and "@" in value.partition("://")[2])
+        if name.startswith(_PASSED) and name not in NODE_VARIABLES and not _may_be_secret(name, value)
     }
+
+
+def _may_be_secret(name: str, value: str) -> bool:
+    """By its name, or by a login or password in an address; for many services the address of a webhook is one."""
+    has_login = "://" in value and "@" in value.partition("://")[2]
+    return is_secret_name(name) or name.startswith(_WEBHOOKS) or has_login or has_password(value)
 
 
 def _compile_and_say_where(data: bytes) -> tuple[str, bytes]:

@@ -103,6 +103,27 @@ def test_a_task_whose_result_cannot_be_read_counts_as_lost(tmp_path: Path, ended
     assert reason in found.message
 
 
+def test_nothing_secret_goes_to_the_cluster_which_shows_variables_to_everybody() -> None:
+    pytest.importorskip("ray")
+    from neuron_top.compile.parallel.ray_cluster import passed_variables
+
+    wanted = {
+        "NEURON_CC_FLAGS": "--lnc=2",
+        "NEURONTOP_CLAIMS": "s3://bucket/claims",
+        "NEURONTOP_CACHE_KEY_FILE": "/etc/key",
+        "XLA_FLAGS": "--xla_dump_to=/x",
+    }
+    secret = {
+        "NEURONTOP_AGENT_TOKEN": "0123456789abcdef",
+        "NEURONTOP_PROMETHEUS_PASSWORD": "hunter2",
+        "NEURONTOP_STORE": "postgresql://db.example/fleet?password=hunter2",
+        "NEURONTOP_WEBHOOK_ERROR": "https://hooks.example/services/hunter2",
+        "NEURON_COMPILE_CACHE_URL": "s3://me:hunter2@bucket/x",
+    }
+    others = {"NEURONTOP_NODE": "n1", "HOME": "/root"}
+    assert passed_variables(wanted | secret | others) == wanted
+
+
 def test_a_refusal_is_reported_with_its_reason() -> None:
     pytest.importorskip("ray")
     from neuron_top.compile.parallel.ray_cluster import gist
