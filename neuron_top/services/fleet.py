@@ -46,6 +46,8 @@ class FleetService(FleetDatabase):
         self._blaming = threading.Lock()
         self._read: NodeRuns | None = None
         """Events of the job that was blamed last."""
+        self._hours: dict[tuple[str, ...], tuple[float, tuple[list[Points], str]]] = {}
+        """What Prometheus answered to queries, and when."""
 
     @property
     def place(self) -> str:
@@ -155,18 +157,30 @@ class FleetService(FleetDatabase):
         return CoreHistory(utilization=busy, memory=used, missing=missing)
 
     def _last_hour(self, queries: Sequence[str], what: str) -> tuple[list[Points], str]:
-        """The points of each query, from the site's Prometheus; and, if there are none, why."""
-        nothing: list[Points] = [()] * len(queries)
+        """The points of each query, from the site's Prometheus; and, if there are none, why.
+
+        Asked again only after a step: a page is drawn each second, also while the server does not answer.
+        """
         if not self._settings.prometheus:
-            return nothing, "history needs the site's Prometheus: --prometheus URL or NEURONTOP_PROMETHEUS"
+            return [()] * len(queries), "history needs the site's Prometheus: --prometheus URL or NEURONTOP_PROMETHEUS"
+        key = tuple(queries)
+        kept = self._hours.get(key)
+        if kept is None or time.monotonic() - kept[0] > _HISTORY_STEP:
+            found = self._history_of(queries, what)
+            if len(self._hours) >= _HOURS_KEPT:
+                self._hours.clear()
+            kept = self._hours[key] = time.monotonic(), found
+        return kept[1]
+
+    def _history_of(self, queries: Sequence[str], what: str) -> tuple[list[Points], str]:
         from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
 
         end = time.time()
         try:
             api = prometheus_api(self._settings.prometheus, self._settings.prometheus_auth)
-            found = [api.query_range(query, end - 3600, end, 15) for query in queries]
+            found = [api.query_range(query, end - 3600, end, _HISTORY_STEP) for query in queries]
         except PrometheusUnusable as problem:
-            return nothing, str(problem)
+            return [()] * len(queries), str(problem)
         points = [series[0].points if series else () for series in found]
         return points, "" if any(points) else f"{api.url} has no samples of {what} in the last hour"
 
@@ -216,6 +230,9 @@ class FleetService(FleetDatabase):
             return blame(row.job, facts, row.finished if row.finished is not None else page.now)
 
 
+_HISTORY_STEP = 15.0
+"""Seconds between the points of a history."""
+_HOURS_KEPT = 16
 _CORE_SERIES = ("neurontop_core_utilization_ratio", "neurontop_core_memory_used_bytes")
 _STATISTICS = {"min": "min by (node) ({})", "median": "quantile by (node) (0.5, {})", "max": "max by (node) ({})"}
 

@@ -171,6 +171,29 @@ def test_a_node_that_the_server_does_not_collect_says_so(
         assert fleet.core("n9", 0).history.missing.endswith("has no samples of this core in the last hour")
 
 
+@pytest.mark.parametrize(("status", "requests"), [(503, 2), (200, 6)])
+def test_a_page_that_is_drawn_each_second_asks_for_its_history_once_a_step(
+    postgres_url: str, tmp_path: Path, status: int, requests: int
+) -> None:
+    """A server that does not answer held up every picture of the page, and Amazon's counts every query."""
+    asked: list[str] = []
+
+    def answer(request: BaseHTTPRequestHandler) -> tuple[int, dict[str, str], bytes]:
+        asked.append(request.path)
+        return status, {"Retry-After": "30"}, b'{"status":"success","data":{"resultType":"matrix","result":[]}}'
+
+    with FleetStore(postgres_url) as store:
+        for node in ("n1", "n2"):
+            store.register(NodeRecord(node=node, job="bert", machine_id=node))
+    with answering(answer) as url:
+        settings = Settings(store=postgres_url, prometheus=url, state_dir=str(tmp_path))
+        with closing(FleetService(settings)) as fleet:
+            shown = [fleet.node(node).history.missing for node in ("n1", "n2", "n1", "n2")]
+    assert shown[:2] == shown[2:]
+    assert all(shown)
+    assert len(asked) == requests
+
+
 def test_recorded_series_say_what_the_cores_say_and_the_slow_node_is_an_alert(server: tuple[str, str]) -> None:
     if server[0] != "prometheus":
         pytest.skip("VictoriaMetrics leaves rules to vmalert")
