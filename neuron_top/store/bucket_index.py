@@ -15,6 +15,8 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from neuron_top import private_files
+from neuron_top.decoders import MALFORMED
+from neuron_top.store.errors import StoreCorrupt
 
 
 class IndexedObject(NamedTuple):
@@ -67,7 +69,7 @@ class BucketIndex(Protocol):
 
 
 encode = msgspec.json.encode
-objects_decoder = msgspec.json.Decoder(list[IndexedObject])
+_objects_decoder = msgspec.json.Decoder(list[IndexedObject])
 _AT_ONCE = 500
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS buckets (bucket TEXT PRIMARY KEY, after TEXT NOT NULL, at REAL NOT NULL);
@@ -116,11 +118,19 @@ class LocalIndex:
             only = f" AND module IN ({','.join('?' * len(some))})" if some else ""
             query = f"SELECT path, objects FROM entries WHERE bucket = ?{only} ORDER BY path"  # noqa: S608 (marks only)
             for path, objects in self._connection.execute(query, (bucket, *some)):
-                yield IndexedEntry(path, objects_decoder.decode(objects))
+                yield IndexedEntry(path, decoded(bucket, path, objects))
 
     def close(self) -> None:
         """See BucketIndex."""
         self._connection.close()
+
+
+def decoded(bucket: str, path: str, objects: str | bytes) -> list[IndexedObject]:
+    """The objects of an entry. Raises StoreCorrupt for what this program did not write."""
+    try:
+        return _objects_decoder.decode(objects)
+    except MALFORMED as problem:
+        raise StoreCorrupt(f"the index of {bucket} has an entry {path} that cannot be read ({problem})") from None
 
 
 def module_of(path: str) -> str:

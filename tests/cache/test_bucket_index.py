@@ -15,6 +15,8 @@ pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]"
 from neuron_top.cache import s3  # noqa: E402
 from neuron_top.compile.claims.claim import Claimed  # noqa: E402
 from neuron_top.compile.fetch.indexing import Indexing  # noqa: E402
+from neuron_top.services.bucket_index import indexed_snapshot  # noqa: E402
+from neuron_top.settings import Settings  # noqa: E402
 from neuron_top.store.bucket_index import BucketIndex, LocalIndex  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches  # noqa: E402
@@ -150,3 +152,19 @@ def test_a_compiler_whose_name_only_holds_that_of_the_registry_has_entries(bucke
     for compiler, path in (("not-0_REGISTRY", f"not-0_REGISTRY/{module}"), ("0_REGISTRY", "")):
         key = f"{bucket.prefix}{compiler}/{module}/model.neff"
         assert s3.entry_of(bucket, key) == (path, "model.neff")
+
+
+def test_an_index_that_a_login_wrote_junk_into_is_not_used(
+    bucket: s3.Bucket, postgres_url: str, tmp_path: Path
+) -> None:
+    """Agents of all nodes write the index: one row ended every copy from the bucket with a traceback."""
+    from neuron_top.store.postgres.connection import Database
+
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path))
+    whole = {entry.path for entry in indexed_snapshot(settings, bucket.url, (), print).entries}
+    with Database(postgres_url) as database, database.connection() as connection:
+        connection.execute("UPDATE neurontop.bucket_entries SET objects = '[[1]]' WHERE path = %s", (min(whole),))
+    said: list[str] = []
+    assert {entry.path for entry in indexed_snapshot(settings, bucket.url, (), said.append).entries} == whole
+    assert f"has an entry {min(whole)} that cannot be read" in said[0]
+    assert said[0].endswith("listing it here")

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator
 from neuron_top.store.bucket_index import (
     IndexedEntry,
     IndexState,
+    decoded,
     encode,
     module_of,
     names_of,
-    objects_decoder,
 )
 from neuron_top.store.postgres.connection import Database
 
@@ -72,7 +72,7 @@ class DatabaseIndex:
                 (bucket, not modules, sorted(modules)),
             ).fetchall()
         for path, objects in rows:
-            yield IndexedEntry(str(path), objects_decoder.decode(objects))
+            yield IndexedEntry(str(path), decoded(bucket, str(path), objects))
 
     def close(self) -> None:
         """See BucketIndex."""
