@@ -16,13 +16,14 @@ from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety, UsageError
 from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.services.fleet_database import FleetDatabase
-from neuron_top.store.errors import StoreNotAllowed
+from neuron_top.store.errors import StoreNotAllowed, StoreUnreachable
 from neuron_top.store.fleet_records import Intent, IntentState
 from neuron_top.views.fleet_plan import FleetPlan, fleet_plan, undoable_nodes
 
 __all__ = ["FLEET_ACTIONS", "CacheAction", "FleetActions", "FleetRequest", "StoreNotAllowed"]
 
 _LOOK_SECONDS = 0.3
+_OUTAGE_SECONDS = 60.0
 _HOST_LIST = re.compile(r"\[[^\]\s]*(?:\d\d-\d|\d-\d\d|,)")
 """`n[10-12]` or `n[1,7]`: a range with a number of several digits, or a list."""
 
@@ -89,12 +90,20 @@ class FleetActions(FleetDatabase):
         )
 
     def answered(self, batch: str, seconds: float, watch: Callable[[FleetPlan], bool] = lambda plan: True) -> FleetPlan:
-        """Wait until every node has answered, at most this long. Ends when `watch` returns False."""
+        """Wait until every node has answered, at most this long. Ends when `watch` returns False.
+
+        A database that is started again meanwhile is waited for, too: requests and answers are in it. Raises
+        StoreUnreachable for one that stays away.
+        """
         end = time.monotonic() + seconds
-        plan = self.of(batch)
+        plan, reached = self.of(batch), time.monotonic()
         while plan.awaited and time.monotonic() < end and watch(plan):
             time.sleep(_LOOK_SECONDS)
-            plan = self.of(batch)
+            try:
+                plan, reached = self.of(batch), time.monotonic()
+            except StoreUnreachable:
+                if time.monotonic() - reached > _OUTAGE_SECONDS:
+                    raise
         return plan
 
     def confirm(self, plan: FleetPlan, word: str = "") -> FleetPlan:

@@ -27,6 +27,7 @@ from neuron_top.store.fleet_records import Intent, IntentState, NodeRecord
 from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.postgres.intents import Intents
+from neuron_top.views.fleet_plan import FleetPlan
 from tests.actions.caches import entry, module
 from tests.actions.states import LOG
 from tests.servers.postgresql import PostgresServer
@@ -135,6 +136,26 @@ def test_a_change_is_planned_by_each_node_confirmed_once_done_and_undone(
     assert main(["fleet", "undo", str(done["batch"])]) == 3
     assert main(["fleet", "changes"]) == 0
     assert "2 undone, 1 refused" in capsys.readouterr().out
+
+
+def test_who_waits_for_nodes_outlives_a_restart_of_the_database(
+    postgres_url: str, postgres_server: PostgresServer
+) -> None:
+    """The answers are in it: whoever waited an hour for a change learned nothing of it."""
+
+    name = postgres_url.rpartition("/")[2]
+
+    def cut(plan: FleetPlan) -> bool:
+        with FleetStore(postgres_url) as store:
+            if store.intents.move(plan.nodes[0].intent, IntentState.ASKED, IntentState.REFUSED, {"text": "no"}):
+                ends = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+                postgres_server.execute(ends)
+        return True
+
+    with FleetStore(postgres_url) as store, FleetActions(Settings(store=postgres_url)) as actions:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        plan = actions.ask(FleetRequest(action="unlock"), ["n1"])
+        assert [node.text for node in actions.answered(plan.batch, SECONDS, cut).nodes] == ["no"]
 
 
 @pytest.mark.parametrize("named", ["trn-[10-12]", "trn-[001-004]", "trn-[1-12]", "a, trn-[1,7]", "trn-[1-3,10-12]"])
