@@ -319,7 +319,6 @@ def _node_row(
 
 def _metrics(latest: NodeNow) -> dict[str, CoreSpread]:
     """What is known, by name; of the node's own numbers one value stands for all three."""
-    spreads = {name: _core_spread(name, spread) for name, spread in latest.metrics.items()}
     own = {
         "step_seconds": latest.step_seconds,
         "graphs_left": latest.graphs_left,
@@ -327,6 +326,7 @@ def _metrics(latest: NodeNow) -> dict[str, CoreSpread]:
         "clock_offset": abs(latest.clock_offset) if latest.clock_offset is not None else None,
         "compile_phase": _PHASE_OF.get(latest.phase, 0.0) if latest.phase else None,
     }
+    spreads = {name: _core_spread(name, spread) for name, spread in latest.metrics.items() if name not in own}
     for name, value in own.items():
         if value is not None:
             spreads[name] = CoreSpread(low=value, median=value, high=value, worst=value)

@@ -9,7 +9,7 @@ import pytest
 
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.natural_order import natural_key
-from neuron_top.store.fleet_records import JobRecord, NodeRecord
+from neuron_top.store.fleet_records import JobRecord, NodeRecord, Spread
 from neuron_top.units import UNKNOWN
 from neuron_top.views.fleet import (
     METRICS,
@@ -56,6 +56,15 @@ def test_what_a_node_does_not_report_is_unknown_and_never_zero() -> None:
     (node,) = page([reported("n1", metrics={}, step=None, step_seconds=None, graphs_left=None, worst_wait=None)]).nodes
     assert (node.step, node.graphs_left, node.worst("utilization")) == (None, None, None)
     assert set(node.metrics) == {"clock_offset", "compile_phase"}
+
+
+def test_a_node_cannot_report_for_its_cores_what_only_it_itself_has() -> None:
+    """One that named a phase of compiles which there is not ended the ranking of all nodes."""
+    spread = Spread(low=9.0, median=9.0, high=9.0)
+    found = page(
+        [reported("n1", phase="", step_seconds=None, metrics={"compile_phase": spread, "step_seconds": spread})]
+    )
+    assert (top(found, metric_named("compile_phase")), top(found, metric_named("step_seconds"))) == ((), ())
 
 
 def test_a_job_adds_up_its_nodes_and_names_the_worst() -> None:
