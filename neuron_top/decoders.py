@@ -8,8 +8,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError)
-"""Raised for bytes that cannot be decoded; for text that is not UTF-8 msgspec raises Python's own error."""
+MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""Raised for bytes that cannot be decoded; for text that is not UTF-8, and where values are nested too deep, msgspec
+raises Python's own errors."""
 
 _Value = TypeVar("_Value")
 # One lock for all decoders: msgspec crashes when two threads inspect a struct for the first time at once.

@@ -82,7 +82,7 @@ class JsonMembers:
     def _decoded(self, name: str, body: bytes, decoder: msgspec.json.Decoder[_T]) -> _T | None:
         try:
             return decoder.decode(body)
-        except (*MALFORMED, RecursionError, OverflowError) as problem:
+        except (*MALFORMED, OverflowError) as problem:
             self._problem(visible(f"{name}: {str(problem)[:200]}"))
             return None
 

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.escapes import visible
 from neuron_top.http_refusals import NoRedirects, body_of, reason_of
@@ -107,7 +108,7 @@ def fetch(settings: Settings, node: str, address: str, is_here: bool, request: L
         raise LogsUnreachable(f"the agent of {node} sent more than {_LARGEST_ANSWER >> 20} MiB for a page")
     try:
         page = msgspec.json.decode(data, type=LogPage)
-    except (msgspec.DecodeError, ValueError):
+    except MALFORMED:
         raise LogsUnreachable(f"the agent of {node} sent something that is not a page of log lines") from None
     return LogPage(lines=tuple(map(_safe, page.lines[: request.count])), at=_safe_places(page.at), ended=page.ended)
 

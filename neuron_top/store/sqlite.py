@@ -324,7 +324,7 @@ _RUN_COLUMNS = (
 def _command(text: Any) -> Any:
     try:
         return msgspec.json.decode(text)
-    except (TypeError, RecursionError, *MALFORMED):
+    except (TypeError, *MALFORMED):
         return None  # no command: the row is refused
 
 
@@ -332,7 +332,7 @@ def _mix(text: Any) -> dict[str, int]:
     """Operators of a graph; empty if they cannot be read, as they only make an estimate more exact."""
     try:
         return msgspec.json.decode(text, type=dict[str, int])
-    except (TypeError, RecursionError, *MALFORMED):
+    except (TypeError, *MALFORMED):
         return {}
 
 

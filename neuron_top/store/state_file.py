@@ -36,7 +36,7 @@ class StateFile(Generic[T]):
             raise RefusedForSafety(f"{self.path} ({self._what}) cannot be read ({problem.strerror})") from None
         try:
             return self._decoder.decode(data)
-        except (*MALFORMED, RecursionError) as problem:
+        except MALFORMED as problem:
             raise FileMalformed(self.path, f"{self._what} ({problem})") from None
 
     def known(self) -> T:

@@ -43,7 +43,7 @@ def load(folder: Path) -> UiState:
     """Read the state from the state folder; an empty state where that cannot be read."""
     try:
         return msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=UiState)
-    except (OSError, RecursionError, *MALFORMED):
+    except (OSError, *MALFORMED):
         return UiState()
 
 

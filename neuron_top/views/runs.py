@@ -139,5 +139,5 @@ def _summary(text: str) -> _Closing | None:
     """The closing summary as it was written; None when there is none, or an older program wrote another form."""
     try:
         return _closing.decode(text) if text else None
-    except (*MALFORMED, RecursionError):
+    except MALFORMED:
         return None

@@ -280,6 +280,8 @@ EVIL = "\x1b]0;evil\x07\x1b[2J"
         (said(302, b"", Location="http://127.0.0.1:1/"), "HTTP status 302"),
         (said(200, b"<html>"), "not a page of log lines"),
         (said(200, b'{"lines": [{"source": 1}], "at": {}, "ended": true}'), "not a page of log lines"),
+        (said(200, b'{"other": ' + b"[" * 100_000), "not a page of log lines"),
+        (said(503, b'{"other": ' + b"[" * 30_000), "HTTP status 503"),
         (said(401, json.dumps({"error": f"no {EVIL}"}).encode()), "refuses: no ␛]0;evil␇␛"),
         (said(500, b"\xff" * 100), "HTTP status 500"),
     ],

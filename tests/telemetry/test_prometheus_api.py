@@ -299,6 +299,7 @@ def test_credentials_do_not_follow_a_redirect() -> None:
         b'{"status":"success"}',
         b'{"status":"success","data":{"resultType":1}}',
         b'{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"much"]}]}}',
+        b'{"other":' + b"[" * 100_000,
     ],
 )
 def test_what_is_no_prometheus_is_reported_as_none(body: bytes) -> None:

@@ -257,7 +257,7 @@ class Trash:
             with open(os.open(self.journal, _READ_FLAGS), "rb") as file:
                 _file_size(file.fileno())
                 while line := file.readline(_LONGEST_LINE):
-                    with contextlib.suppress(*MALFORMED, RecursionError):
+                    with contextlib.suppress(*MALFORMED):
                         found.append(records.decoder.decode(line))
         except FileNotFoundError:
             return []

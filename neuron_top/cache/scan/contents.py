@@ -143,7 +143,7 @@ class Contents:
             return None
         try:
             return _description.decode(description)
-        except (*MALFORMED, RecursionError) as problem:
+        except MALFORMED as problem:
             return f"{filenames.DESCRIPTION} cannot be read: {problem}"
 
     def nodes(self) -> tuple[HloNode, ...] | LocalGraph | None:

@@ -248,7 +248,7 @@ class PostgresStore:
         try:
             values["command"] = msgspec.json.decode(str(values["command"]))
             record = msgspec.convert(values, RunRecord)
-        except (RecursionError, *MALFORMED) as problem:
+        except MALFORMED as problem:
             raise StoreCorrupt(f"{self.place}: the row of recording {row[0]} cannot be read ({problem})") from None
         started, finished, touched = map(_moment, (record.started, record.finished, record.touched))
         return msgspec.structs.replace(record, started=started, finished=finished, touched=touched or 0.0)
