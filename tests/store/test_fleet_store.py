@@ -356,6 +356,8 @@ def test_what_one_agent_wrote_and_nobody_can_read_is_unknown_and_hides_no_other_
             )
         with database.connection() as connection:
             connection.execute("UPDATE neurontop.nodes SET attributes = '{\"zone\": [\"a\"]}' WHERE node = 'n2'")
+            deep = "[" * 1500 + "]" * 1500
+            connection.execute("UPDATE neurontop.node_now SET notes = %s::jsonb WHERE node = 'n2'", (deep,))
         assert [(now.node, now.step, set(now.metrics)) for now in store.now()] == [
             ("n1", 7, {"memory"}),
             ("n2", 7, set()),

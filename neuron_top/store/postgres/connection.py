@@ -19,6 +19,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from neuron_top.database_address import is_address, masked
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.store.errors import (
     StoreBusy,
@@ -104,6 +105,14 @@ class _Connection(psycopg.Connection[TupleRow]):
                 wanted = gen.send(ready)
         except StopIteration as answered:
             return answered.value  # type: ignore[no-any-return]
+
+
+def _decoded(text: bytes | str) -> Any:
+    """The value of a JSON column; None where a login has nested it too deep, so that only its row suffers."""
+    try:
+        return msgspec.json.decode(text)
+    except MALFORMED:
+        return None
 
 
 class Database:
@@ -251,7 +260,7 @@ class Database:
     def _configure(self, connection: _Connection) -> None:
         connection.why_give_up = self._why_give_up
         # JSON columns are decoded by msgspec, as a fleet's page reads thousands of them each second.
-        set_json_loads(msgspec.json.decode, connection)
+        set_json_loads(_decoded, connection)
 
     def _check_schema(self, connection: Opened) -> None:
         version = schema_version(connection)
