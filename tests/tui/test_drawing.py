@@ -108,6 +108,19 @@ def test_a_name_is_cut_where_the_line_ends() -> None:
 
 def test_the_end_of_a_path_is_what_is_kept() -> None:
     assert drawing.fit_start("/a/very/long/path.log", 9, "…") == "…path.log"
+    assert drawing.fit_start("/資料/訓練/実験.log", 9, "…") == "…実験.log"
+    assert drawing.fit_start("/資料/訓練/実験.log", 8, "…") == "…験.log"
+
+
+WORDS = st.lists(st.text("abé訓練e\u0301📦-", min_size=1, max_size=40), min_size=1, max_size=12)
+
+
+@given(WORDS, st.integers(12, 40), st.integers(0, 6))
+def test_lines_fit_their_cells_and_lose_no_character(words: list[str], width: int, indent: int) -> None:
+    lines = drawing.lines_of(" ".join(words), width, indent)
+    assert all(cell_len(line) <= width for line in lines)
+    assert all(line.startswith(" " * indent) for line in lines[1:])
+    assert "".join("".join(lines).split()) == "".join(words)
 
 
 def test_a_control_character_is_seen_for_what_it_is_in_ascii_too() -> None:
