@@ -34,14 +34,16 @@ WHY_SHARED = "who uses a bucket cannot be seen from here"
 NEVER = "0_REGISTRY"
 """What lies below a folder of this name is no entry."""
 _EXCHANGED = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
+_WITHHELD = frozenset({"InvalidObjectState", "AccessDenied", "403"})
+"""Answers to a request for an object that was archived by a rule of the bucket, or that this user may not read."""
 _CONNECTIONS = 64
 """Most connections that are kept open: ranges of several objects are read at a time."""
 _FLAGS_LIMIT = 1 << 20
 """Most bytes that are read of a flags file; the hash of a longer one does not match."""
 
 
-class Exchanged(NothingToShow):
-    """An object was replaced or deleted since it was listed."""
+class ObjectUnavailable(NothingToShow):
+    """An object was replaced, deleted or archived since it was listed, or may not be read; others may be there."""
 
 
 class Object(msgspec.Struct, frozen=True, gc=False):
@@ -152,7 +154,8 @@ def _in_words(bucket: Bucket, problem: BaseException) -> NothingToShow:
         return NothingToShow(f"{bucket.url}: no AWS credentials were found in the usual places (aws configure)")
     if isinstance(problem, ClientError):
         code = problem.response.get("Error", {}).get("Code", "unknown error")
-        kind = Exchanged if code in _EXCHANGED else NothingToShow
+        withheld = code in _WITHHELD and problem.operation_name == "GetObject"
+        kind = ObjectUnavailable if code in _EXCHANGED or withheld else NothingToShow
         return kind(f"{bucket.url}: {problem.operation_name} was refused: {visible(str(code))}")
     return NothingToShow(f"{bucket.url}: {type(problem).__name__}: the service cannot be reached")
 

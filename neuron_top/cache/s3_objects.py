@@ -18,7 +18,7 @@ RANGES = 8
 
 
 def object_chunks(bucket: s3.Bucket, found: s3.Object) -> Iterator[bytes]:
-    """The contents of an object, in order. Raises Exchanged if it was replaced since it was listed, NothingToShow."""
+    """The contents of an object, in order. Raises ObjectUnavailable, NothingToShow."""
     return _ranges(bucket, found) if found.size > RANGE_BYTES else _whole(bucket, found)
 
 

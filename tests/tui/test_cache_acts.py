@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -150,6 +151,20 @@ async def test_the_preview_stands_on_cancel_and_enter_does_nothing(root: Path) -
         await press(app, pilot, "enter")
         assert isinstance(app.screen, CacheScreen)
     assert caches.everything(root) == before
+
+
+async def test_a_key_that_is_pressed_again_while_it_is_planned_asks_once(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "space")
+        for verb in ("verify", "evict", "evict"):
+            screen(app).action_plan(verb)
+            await asyncio.sleep(0)  # its thread begins
+        while not isinstance(app.screen, PlanPage):
+            await pilot.pause(0.05)
+        await pilot.pause(0.5)
+        assert page(app).execution.plan.verb is Verb.EVICT
+        await press(app, pilot, "escape")
+        assert isinstance(app.screen, CacheScreen)
 
 
 async def test_a_plan_in_which_nothing_is_to_be_done_says_how_it_is_left(root: Path) -> None:

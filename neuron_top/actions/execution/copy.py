@@ -31,7 +31,7 @@ from neuron_top.cache.arrival import ORDER, arrival_problem
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.record import FileFacts
-from neuron_top.cache.s3 import Exchanged
+from neuron_top.cache.s3 import ObjectUnavailable
 from neuron_top.cache.signing import keys_in_force
 from neuron_top.errors import RefusedForSafety
 
@@ -127,7 +127,7 @@ class _Copies:
             self._busy.append(number)
         except _UsableThereError:
             self.there += 1
-        except (StaleEntryError, Exchanged, OSError) as problem:
+        except (StaleEntryError, ObjectUnavailable, OSError) as problem:
             self.refused.append((number, not_done(problem)))
         return self.plan.steps[number].path
 

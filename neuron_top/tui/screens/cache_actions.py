@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
+from textual.worker import Worker, get_current_worker
 
 from neuron_top.amounts import parse_bytes
 from neuron_top.errors import NeuronTopError
@@ -68,7 +69,7 @@ class CacheActions:
         caches = self._screen.host.services.caches
         plans = caches.alternatives(verb, root, paths, watch, assume_exclusive=assume_exclusive)
         again = None if assume_exclusive else partial(self._make_plan, verb, root, paths, assume_exclusive=True)
-        self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans), again)
+        self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans), again, get_current_worker())
 
     def make_room(self, roots: Sequence[str], amount: str) -> None:
         """Plan to evict until this much of the caches' disks is free; a disk's first cache is used first."""
@@ -88,9 +89,16 @@ class CacheActions:
             self._notice(f"{amount} are free already" if _reached(plans, amount) else "nothing here may be evicted")
             return
         again = None if assume_exclusive else partial(self._make_room, amount, roots, assume_exclusive=True)
-        self._screen.app.call_from_thread(self._show_plans, wanted, again)
+        self._screen.app.call_from_thread(self._show_plans, wanted, again, get_current_worker())
 
-    def _show_plans(self, plans: Sequence[Plan], plan_exclusive: Callable[[], None] | None) -> None:
+    def _show_plans(
+        self, plans: Sequence[Plan], plan_exclusive: Callable[[], None] | None, planner: Worker[object]
+    ) -> None:
+        """Ask whether to execute one of them, unless another was asked for since, or is shown: a key that was pressed
+        twice would leave a question below the one that is answered."""
+        front = self._screen.app.screen
+        if planner.is_cancelled or (isinstance(front, PlanPage) and front.is_question):
+            return
         again = partial(self._in_thread, plan_exclusive) if plan_exclusive is not None else None
         executions = [PlanExecution(plan=plan) for plan in plans]
         self._screen.notice("")  # remove the notice about planning
