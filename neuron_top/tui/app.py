@@ -446,14 +446,14 @@ class TopApp(App[int], inherit_bindings=False):
         """The list of jobs."""
         from neuron_top.tui.screens.jobs import JobsPage
 
-        if self.front is not None and not isinstance(self.front, DetailPage):
+        if self.front is not None and not isinstance(self.front, JobsPage):
             self.open(JobsPage())
 
     def action_alerts(self) -> None:
         """All alerts, each with its whole text."""
         from neuron_top.tui.screens.alerts import AlertsPage
 
-        if self.front is not None and not isinstance(self.front, DetailPage):
+        if self.front is not None and not isinstance(self.front, AlertsPage):
             self.open(AlertsPage(self.limits))
 
     def action_pause(self) -> None:

@@ -505,6 +505,19 @@ async def test_alerts_are_shown_with_their_whole_text() -> None:
         assert "compile killed" in app.screen.query_one(Page).text
 
 
+@pytest.mark.parametrize(("key", "title"), [("a", "Alerts"), ("J", "Jobs")])
+async def test_alerts_and_jobs_open_from_a_page_too_and_lead_back_to_it(key: str, title: str) -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("down", "enter")
+        graph = app.screen
+        for _ in range(2):
+            await pilot.press(key)
+            await drawn(app, pilot)
+            assert app.screen.query_one(Page).text.startswith(title)
+        await pilot.press("escape")
+        assert app.screen is graph
+
+
 @pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
 async def test_quitting_keys_leave_with_status_0_and_stop_the_feed(key: str) -> None:
     feed = feeds.full()
