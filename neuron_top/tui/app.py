@@ -41,7 +41,7 @@ from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.services import Services
 from neuron_top.tui.style_sheet import StyleSheet
-from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, PALETTES, THEMES, Theme, choose, textual_theme
+from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES, Theme, choose, palette_for, textual_theme
 from neuron_top.tui.ui_state import TableState, UiState
 from neuron_top.tui.widgets.header import Band
 from neuron_top.tui.widgets.keybar import KeyBar
@@ -100,11 +100,11 @@ class TopApp(App[int], inherit_bindings=False):
         self.table_states: dict[str, TableState] = state.tables
         first = first or (state.screen if state.screen in [spec.name for spec in self.screens] else "overview")
         no_color = bool(os.environ.get("NO_COLOR"))
-        encoding = locale.getpreferredencoding(False)
-        self.render_theme = choose(theme, self.settings.ascii, encoding, no_color)
         self.MODES = {spec.name: partial(_screen, spec.name) for spec in (*SCREENS, FLEET)}  # type: ignore[misc]
         self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(ansi_color=True if no_color else None)
+        encoding, colors = locale.getpreferredencoding(False), self.console.color_system
+        self.render_theme = choose(theme, self.settings.ascii, encoding, no_color, colors)
         self.playback = ReplayController(feed, self._feed_changed)
         self._jobs = JobList(self)
         self.alert_keeper = AlertKeeper(self)
@@ -513,7 +513,7 @@ class TopApp(App[int], inherit_bindings=False):
 
     def use_theme(self, name: str) -> None:
         """Draw everything in another palette."""
-        self.render_theme = Theme(PALETTES[name], self.render_theme.glyphs)
+        self.render_theme = Theme(palette_for(name, self.console.color_system), self.render_theme.glyphs)
         self.theme = f"neurontop-{name}"
         if self.front is not None:
             self.front.redraw_all()
