@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 import msgspec
@@ -139,17 +140,27 @@ class CacheActions:
         plan, question = self._undo_asked
         confirmed = plan if question and self._screen.noticed == question else ""
         self._undo_asked = ("", "")
-        self._in_thread(partial(self._undo, roots[0], confirmed))
+        self._in_thread(partial(self._undo, roots, confirmed))
 
-    def _undo(self, root: str, confirmed: str) -> None:
-        caches = self._screen.host.services.caches
-        begun = caches.last_undoable(root).begun
+    def _undo(self, roots: Sequence[str], confirmed: str) -> None:
+        root, plan = self._newest_undoable(roots)
+        begun = plan.begun
         if confirmed == begun.plan:
             self._restore(root, begun.plan)
             return
-        question = f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}"
+        place = f" in {root}" if len(roots) > 1 else ""
+        question = f"U again undoes plan {begun.plan}: {begun.verb}{place}, {begun.policy}, {bytes_text(begun.frees)}"
         self._undo_asked = (begun.plan, question)
         self._notice(question)
+
+    def _newest_undoable(self, roots: Sequence[str]) -> tuple[str, PlanHistory]:
+        """The newest plan of any of these caches, with its cache. Raises NothingToShow."""
+        caches = self._screen.host.services.caches
+        found = []
+        for root in roots:
+            with suppress(NeuronTopError, OSError):
+                found.append((root, caches.last_undoable(root)))
+        return max(found, key=lambda one: one[1].begun.at) if found else (roots[0], caches.last_undoable(roots[0]))
 
     def look_for_trash(self, roots: Sequence[str], found: Callable[[Sequence[PlanHistory]], None]) -> None:
         """Read in a thread which plans can be undone, and pass them on."""
