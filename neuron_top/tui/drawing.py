@@ -179,14 +179,17 @@ def lines_of(text: str, width: int, indent: int = 0) -> list[str]:
 
 
 def fit(text: str, width: int, mark: str) -> str:
-    """`text` cut to `width` cells, a sentence between two words; a cut text ends in `mark`."""
+    """`text` cut to `width` cells, a sentence between two words; a cut text ends in `mark`.
+
+    Scripts whose characters take two cells have no blanks between words.
+    """
     if cells_in(text) <= width:
         return text
     if width <= 0:
         return ""
     kept = set_cell_size(text, width - 1)
     between = kept.rfind(" ") + 1
-    ends_in_word = kept[-1:].isalpha() and text[len(kept) : len(kept) + 1].isalpha()
+    ends_in_word = kept[-1:].isalpha() and cells_in(kept[-1:]) == 1 and text[len(kept) : len(kept) + 1].isalpha()
     return (kept[:between] if between and ends_in_word and len(kept) - between < _LONGEST_WORD else kept) + mark
 
 

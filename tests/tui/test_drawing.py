@@ -103,6 +103,7 @@ def test_behind_what_the_end_of_the_line_cuts_nothing_comes(width: int, drawn: s
 
 def test_a_name_is_cut_where_the_line_ends() -> None:
     assert drawing.fit("waits for MODULE_1234567890123456789+abcdef12", 30, "…") == "waits for MODULE_123456789012…"
+    assert drawing.fit("失敗 設定が正しくないため", 14, "…") == "失敗 設定が正…"
     assert drawing.fit("Ended by a signal, most often the kernel's", 26, "…") == "Ended by a signal, most …"
 
 
