@@ -521,9 +521,9 @@ class TopApp(App[int], inherit_bindings=False):
 
     def action_command_palette(self) -> None:
         """The command palette, in the characters that may be drawn."""
-        from neuron_top.tui.palette import IDENTITY, AsciiCommandFinder, CommandFinder
+        from neuron_top.tui.palette import AsciiCommandFinder, CommandFinder
 
-        if self.screen.id != IDENTITY:
+        if not isinstance(self.screen, CommandFinder):
             front = self.screen
             self._show_palette_keys(front, is_open=True)
             finder = AsciiCommandFinder() if self.render_theme.is_ascii else CommandFinder()
