@@ -91,13 +91,16 @@ class ReplayFeed:
     """A `Feed` from the store, controlled by its `clock`."""
 
     def __init__(
-        self, kept: StoreLocation, run: str, *, speed: float = 1.0, history_seconds: float = 8 * 3600.0
+        self, kept: StoreLocation, run: str, *, name: str = "", speed: float = 1.0, history_seconds: float = 8 * 3600.0
     ) -> None:
-        """`kept`: the store. Raises StoreUnusable when it cannot be opened, NothingToShow when the run is not in it."""
+        """`kept`: the store. `name`: what a person has called the recording since it was made.
+
+        Raises StoreUnusable when it cannot be opened, NothingToShow when the run is not in it.
+        """
         with kept.open() as store:
             record = find_recording(store, run)
             self._cut_off = is_cut_off(record, store)
-        self._kept, self._id, self._history = kept, record.id, history_seconds
+        self._kept, self._id, self._name, self._history = kept, record.id, name, history_seconds
         self._folder = kept.path.parent / "runs" / record.id
         self._recorded_in = Path(record.folder or self._folder)
         # Not the times of the events: a log line has the clock, and the time zone, of the program that wrote it.
@@ -215,6 +218,7 @@ class ReplayFeed:
                 self._run = Run(self._history)
             for event in events.until(reached):
                 self._run.apply(event)
+            self._run.job.name = self._name or self._run.job.name
             if self._cut_off and reached == math.inf and self._run.job.finished is None:
                 self._run.cut_off(self.clock.end)
             self._applied = moment

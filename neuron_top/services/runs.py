@@ -206,7 +206,8 @@ class RunService:
     def _replay(self, record: RunRecord, *, speed: float) -> ReplayFeed:
         from neuron_top.ingest.replay import ReplayFeed
 
-        return ReplayFeed(self._kept, record.id, speed=speed, history_seconds=self._settings.history_seconds)
+        name = self._labels.known().get(record.id, NO_LABELS).name
+        return ReplayFeed(self._kept, record.id, name=name, speed=speed, history_seconds=self._settings.history_seconds)
 
     def open(self, run: str) -> Feed:
         """A recording by its id as a feed: followed while it is made, here or on the nodes of a fleet, else paused at

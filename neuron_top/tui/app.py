@@ -41,7 +41,7 @@ from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.services import Services
 from neuron_top.tui.style_sheet import StyleSheet
-from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, PALETTES, THEMES, Theme, choose, textual_theme
+from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES, Theme, choose, palette_for, textual_theme
 from neuron_top.tui.ui_state import TableState, UiState
 from neuron_top.tui.widgets.header import Band
 from neuron_top.tui.widgets.keybar import KeyBar
@@ -99,12 +99,12 @@ class TopApp(App[int], inherit_bindings=False):
         theme = state.theme if state.theme in THEMES else self.settings.theme
         self.table_states: dict[str, TableState] = state.tables
         first = first or (state.screen if state.screen in [spec.name for spec in self.screens] else "overview")
-        no_color = bool(os.environ.get("NO_COLOR"))
-        encoding = locale.getpreferredencoding(False)
-        self.render_theme = choose(theme, self.settings.ascii, encoding, no_color)
+        self._theme_name, no_color = theme, bool(os.environ.get("NO_COLOR"))
         self.MODES = {spec.name: partial(_screen, spec.name) for spec in (*SCREENS, FLEET)}  # type: ignore[misc]
         self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(ansi_color=True if no_color else None)
+        encoding, colors = locale.getpreferredencoding(False), self.console.color_system
+        self.render_theme = choose(theme, self.settings.ascii, encoding, no_color, colors)
         self.playback = ReplayController(feed, self._feed_changed)
         self._jobs = JobList(self)
         self.alert_keeper = AlertKeeper(self)
@@ -187,12 +187,11 @@ class TopApp(App[int], inherit_bindings=False):
     async def on_unmount(self) -> None:
         """End the feed's threads before the terminal is given back."""
         if self._state_folder is not None:
-            palette = self.render_theme.palette.name
             ui_state.save(
                 self._state_folder,
                 UiState(
                     screen=self.current_mode if self.playback.clock is None else "",
-                    theme=palette if palette != self.settings.theme else "",
+                    theme=self._theme_name if self._theme_name != self.settings.theme else "",
                     tables=self.table_states,
                 ),
             )
@@ -446,14 +445,14 @@ class TopApp(App[int], inherit_bindings=False):
         """The list of jobs."""
         from neuron_top.tui.screens.jobs import JobsPage
 
-        if self.front is not None and not isinstance(self.front, DetailPage):
+        if self.front is not None and not isinstance(self.front, JobsPage):
             self.open(JobsPage())
 
     def action_alerts(self) -> None:
         """All alerts, each with its whole text."""
         from neuron_top.tui.screens.alerts import AlertsPage
 
-        if self.front is not None and not isinstance(self.front, DetailPage):
+        if self.front is not None and not isinstance(self.front, AlertsPage):
             self.open(AlertsPage(self.limits))
 
     def action_pause(self) -> None:
@@ -496,8 +495,7 @@ class TopApp(App[int], inherit_bindings=False):
     def action_next_theme(self) -> None:
         """The next of dark, light, high contrast."""
         if not self.no_color:
-            name = self.render_theme.palette.name
-            self.use_theme(THEMES[(THEMES.index(name) + 1) % len(THEMES)])
+            self.use_theme(THEMES[(THEMES.index(self._theme_name) + 1) % len(THEMES)])
 
     def key_label(self, key: Key) -> str:
         """A key's word on the bottom line."""
@@ -505,6 +503,8 @@ class TopApp(App[int], inherit_bindings=False):
 
     def key_usable(self, key: Key) -> bool:
         """Whether a key does anything now; others are not offered."""
+        if self.no_color and key.action == "app.next_theme":
+            return False
         if self.settings.read_only and key.action.startswith(("plan", "pin", "undo", "room", "bring_back")):
             return False
         if self.front is not None and not self.front.offers(key.action):
@@ -513,16 +513,17 @@ class TopApp(App[int], inherit_bindings=False):
 
     def use_theme(self, name: str) -> None:
         """Draw everything in another palette."""
-        self.render_theme = Theme(PALETTES[name], self.render_theme.glyphs)
+        self._theme_name = name
+        self.render_theme = Theme(palette_for(name, self.console.color_system), self.render_theme.glyphs)
         self.theme = f"neurontop-{name}"
         if self.front is not None:
             self.front.redraw_all()
 
     def action_command_palette(self) -> None:
         """The command palette, in the characters that may be drawn."""
-        from neuron_top.tui.palette import IDENTITY, AsciiCommandFinder, CommandFinder
+        from neuron_top.tui.palette import AsciiCommandFinder, CommandFinder
 
-        if self.screen.id != IDENTITY:
+        if not isinstance(self.screen, CommandFinder):
             front = self.screen
             self._show_palette_keys(front, is_open=True)
             finder = AsciiCommandFinder() if self.render_theme.is_ascii else CommandFinder()
@@ -534,13 +535,13 @@ class TopApp(App[int], inherit_bindings=False):
             keys.show_palette(is_open)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The command palette: every row of the key table that makes sense without a cursor, and the themes."""
+        """The command palette: all keys that make sense without a cursor, and the themes, where there are colors."""
         front, plain = self.front, self.render_theme.to_ascii
         for key in keys_for(front.NAME) if front is not None else ():
             if key.action != "app.command_palette" and self.key_usable(key):
                 about = plain(f"{key.text} ({key.shown})")
                 yield SystemCommand(key.label.capitalize(), about, partial(self._do, key.action))
-        for name in THEMES:
+        for name in () if self.no_color else THEMES:
             yield SystemCommand(
                 f"Theme: {name}", f"Draw everything in the {name} palette", partial(self.use_theme, name)
             )

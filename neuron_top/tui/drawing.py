@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
+from rich._wrap import divide_line
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
@@ -112,13 +114,13 @@ class Line:
 
 def paragraph(theme: Theme, text: str, width: int, style: Style | None = None, left: int = 2) -> list[Strip]:
     """`text` on as many lines as it needs, all beginning at column `left`."""
-    parts = textwrap.wrap(safe(text), max(20, width - left)) or [""]
+    parts = lines_of(text, max(20, width - left)) or [""]
     return [Line(theme, width).gap(left).put(part, style).strip() for part in parts]
 
 
 def fact(theme: Theme, label: str, text: str, width: int, style: Style | None = None, cells: int = 12) -> list[Strip]:
     """A label in a column of `cells`, followed by a text on as many lines as it needs."""
-    first, *others = textwrap.wrap(safe(text), max(20, width - cells - 3)) or [""]
+    first, *others = lines_of(text, max(20, width - cells - 3)) or [""]
     line = Line(theme, width).gap(2).put(label, theme.quiet, cells).gap().put(first, style)
     return [line.strip(), *(Line(theme, width).gap(cells + 3).put(part, style).strip() for part in others)]
 
@@ -163,15 +165,31 @@ def cells_in(text: str) -> int:
     return len(text) if text.isascii() else cell_len(text)
 
 
+def lines_of(text: str, width: int, indent: int = 0) -> list[str]:
+    """`text` in lines of at most `width` cells, broken between words; all but the first are indented."""
+    text = safe(text)
+    lines = textwrap.wrap(text, width, subsequent_indent=" " * indent)
+    if all(cells_in(line) <= width for line in lines):
+        return lines
+    first = divide_line(text, width)[0]  # it counts characters that take two cells, as those of Chinese, as two
+    rest = text[first:]
+    ends = [*divide_line(rest, width - indent), len(rest)]
+    parts = [rest[begin:end] for begin, end in pairwise([0, *ends])]
+    return [text[:first].rstrip(), *(f"{' ' * indent}{part.rstrip()}" for part in parts)]
+
+
 def fit(text: str, width: int, mark: str) -> str:
-    """`text` cut to `width` cells, a sentence between two words; a cut text ends in `mark`."""
+    """`text` cut to `width` cells, a sentence between two words; a cut text ends in `mark`.
+
+    Scripts whose characters take two cells have no blanks between words.
+    """
     if cells_in(text) <= width:
         return text
     if width <= 0:
         return ""
     kept = set_cell_size(text, width - 1)
     between = kept.rfind(" ") + 1
-    ends_in_word = kept[-1:].isalpha() and text[len(kept) : len(kept) + 1].isalpha()
+    ends_in_word = kept[-1:].isalpha() and cells_in(kept[-1:]) == 1 and text[len(kept) : len(kept) + 1].isalpha()
     return (kept[:between] if between and ends_in_word and len(kept) - between < _LONGEST_WORD else kept) + mark
 
 
@@ -180,6 +198,8 @@ def fit_start(text: str, width: int, mark: str) -> str:
     if cell_len(text) <= width:
         return text
     kept = text[max(0, len(text) - width + 1) :]
+    while cells_in(kept) >= max(1, width):
+        kept = kept[1:]
     return mark + kept if width > 0 else ""
 
 

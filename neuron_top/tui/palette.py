@@ -6,18 +6,20 @@ from textual.binding import Binding
 from textual.command import CommandList, CommandPalette, SearchIcon
 from textual.widgets import LoadingIndicator
 
-IDENTITY = "--command-palette"
 PLACEHOLDER = "commands, jobs, graphs, cores, ranks, recordings, cache entries"
 
 
 class CommandFinder(CommandPalette):
-    """Finds commands, and things by their names."""
+    """Finds commands, and things by their names.
+
+    It has no id: where a page opens late in front of it, it may be opened once more.
+    """
 
     BINDINGS = [Binding("ctrl+c", "app.quit", "quit", show=False, priority=True)]
     """As on every screen; in an input line the key would copy."""
 
     def __init__(self) -> None:
-        super().__init__(id=IDENTITY, placeholder=PLACEHOLDER)
+        super().__init__(placeholder=PLACEHOLDER)
 
 
 class AsciiCommandFinder(CommandFinder):

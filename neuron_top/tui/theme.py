@@ -7,7 +7,7 @@ from them by the nearest match. A color never stands alone: every state also has
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.style import Style
 from textual.theme import Theme as TextualTheme
@@ -92,6 +92,12 @@ HIGH_CONTRAST = Palette(
 )  # fmt: skip
 NO_COLOR = Palette("no-color", True, None, None, None, None, None, None, None, None, None, dict.fromkeys(Hue))
 PALETTES = {palette.name: palette for palette in (DARK, LIGHT, HIGH_CONTRAST, NO_COLOR)}
+SIXTEEN = {
+    "dark": replace(DARK, text="#ffffff"),
+    "light": replace(LIGHT, accent="#0000af", selected="#d0d0d0"),
+    "high-contrast": replace(HIGH_CONTRAST, faint="#5f5f5f"),
+}
+"""The same for terminals of sixteen colors, where text would be quiet, and the row under the cursor like any other."""
 THEMES = ("dark", "light", "high-contrast")
 """Palettes that can be chosen, in the order of the key."""
 
@@ -180,11 +186,16 @@ class Theme:
         return self.bad if share >= 0.95 else self.warn if share >= 0.85 else self.text
 
 
-def choose(theme: str, ascii_only: bool, encoding: str, no_color: bool) -> Theme:
+def choose(theme: str, ascii_only: bool, encoding: str, no_color: bool, color_system: str | None = None) -> Theme:
     """The theme for a terminal: ASCII where asked for or where the locale's encoding has no box characters."""
     unicode = encoding.lower().replace("-", "").replace("_", "") in ("utf8", "utf16", "gb18030")
-    palette = NO_COLOR if no_color else PALETTES[theme]
+    palette = NO_COLOR if no_color else palette_for(theme, color_system)
     return Theme(palette, UNICODE if unicode and not ascii_only else ASCII)
+
+
+def palette_for(theme: str, color_system: str | None) -> Palette:
+    """The palette of a theme in the colors of a terminal, which has as many as Rich's `color_system` says."""
+    return (SIXTEEN if color_system == "standard" else PALETTES)[theme]
 
 
 def textual_theme(palette: Palette) -> TextualTheme:

@@ -32,6 +32,12 @@ CASES = [
 ]
 
 
+def test_the_colors_of_a_message_are_left_out() -> None:
+    failure = read_failure(START + " \x1b[31;1m[F137]\x1b[0m ended from \x1b[4moutside\x1b[m")
+    assert failure is not None
+    assert failure.message == "[F137] ended from outside"
+
+
 @pytest.mark.parametrize(("message", "kind", "code"), CASES)
 def test_a_log_is_classified_by_what_it_says(message: str, kind: str, code: str | None) -> None:
     failure = read_failure(START + message)

@@ -54,6 +54,19 @@ def test_a_recording_is_found_by_the_name_that_it_was_given(service: RunService,
     assert service.find("bert").id == OLD, "a given name goes before one that was recorded"
 
 
+def test_a_replay_has_the_name_that_the_recording_was_given(service: RunService) -> None:
+    service.label(OLD, new_name="wide")
+    feed = service.replay("wide")
+    for moment in (1011.0, 1001.0):  # forwards, and back
+        feed.show(moment)
+        assert feed.read(lambda run, now: run.job.name) == "wide"
+    feed.stop()
+    other = service.replay(NEW)
+    other.show(other.clock.end)
+    assert other.read(lambda run, now: run.job.name) == "bert"
+    other.stop()
+
+
 def test_what_is_neither_a_recording_nor_a_file_is_reported_as_neither(service: RunService) -> None:
     with pytest.raises(NothingToShow, match=r"no recording 'trian\.log', and no such file"):
         service.find("trian.log")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,6 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     file = parser.parse_args().file
+    os.environ["COLORTERM"] = "truecolor"  # not the palette of the terminal that they are taken in
     file.write_text(moving(asyncio.run(drawn())), encoding="utf-8")
     print(f"{file}: {len(MOMENTS)} screens, {file.stat().st_size:,} bytes")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -113,6 +114,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="STATE", help="with --states: only these")
     parser.add_argument("--states", action="store_true", help="every state, at three sizes")
     arguments = parser.parse_intermixed_args()
+    os.environ["COLORTERM"] = "truecolor"  # not the palette of the terminal that they are taken in
     arguments.folder.mkdir(parents=True, exist_ok=True)
     asyncio.run(
         take_states(arguments.folder, arguments.names) if arguments.states else take(arguments.folder, arguments.at)

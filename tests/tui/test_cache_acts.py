@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -29,27 +30,29 @@ from tests.tui import feeds
 
 
 class OneCache(feeds.StillServices):
-    """One real root, looked at each time; nobody else uses it, whatever runs beside the tests."""
+    """One real root, or several, looked at each time; nobody else uses it, whatever runs beside the tests."""
 
-    def __init__(self, root: Path, settings: Settings) -> None:
+    def __init__(self, root: Path, settings: Settings, *others: Path) -> None:
         super().__init__()
         self.caches = CacheService(settings, in_use=lambda root: None)
         self.cache_listing = self
-        self._root = str(root)
+        self._roots = [str(root), *map(str, others)]
 
     def also(self, named: Iterable[str]) -> bool:
         return False
 
     def entries(self, *, refresh: bool = False) -> EntryTable:
-        snapshot = caches.looked_at(Path(self._root))
-        rows = tuple(entry_row(self._root, entry, snapshot.taken_at) for entry in snapshot.entries)
-        return EntryTable(roots=((self._root, "a test", True),), rows=rows)
+        rows: tuple[EntryRow, ...] = ()
+        for root in self._roots:
+            snapshot = caches.looked_at(Path(root))
+            rows += tuple(entry_row(root, entry, snapshot.taken_at) for entry in snapshot.entries)
+        return EntryTable(roots=tuple((root, "a test", True) for root in self._roots), rows=rows)
 
 
 @asynccontextmanager
-async def cache_screen(root: Path, **options: object) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
+async def cache_screen(root: Path, *others: Path, **options: object) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
     settings = Settings(state_dir=str(root.parent / "state"), **options)  # type: ignore[arg-type]
-    app = TopApp(feeds.full(), settings, first="cache", services=OneCache(root, settings))
+    app = TopApp(feeds.full(), settings, first="cache", services=OneCache(root, settings, *others))
     async with app.run_test(size=(140, 40)) as pilot:
         await settled(app, pilot)
         yield app, pilot
@@ -152,6 +155,20 @@ async def test_the_preview_stands_on_cancel_and_enter_does_nothing(root: Path) -
     assert caches.everything(root) == before
 
 
+async def test_a_key_that_is_pressed_again_while_it_is_planned_asks_once(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "space")
+        for verb in ("verify", "evict", "evict"):
+            screen(app).action_plan(verb)
+            await asyncio.sleep(0)  # its thread begins
+        while not isinstance(app.screen, PlanPage):
+            await pilot.pause(0.05)
+        await pilot.pause(0.5)
+        assert page(app).execution.plan.verb is Verb.EVICT
+        await press(app, pilot, "escape")
+        assert isinstance(app.screen, CacheScreen)
+
+
 async def test_a_plan_in_which_nothing_is_to_be_done_says_how_it_is_left(root: Path) -> None:
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "down", "down", "p", "e")
@@ -178,6 +195,22 @@ async def test_a_confirmed_plan_is_carried_out_reported_reopened_and_undone(root
         assert len(caches.looked_at(root).entries) == 2
         await press(app, pilot, "U")
     assert caches.everything(root) == before
+
+
+async def test_undo_finds_the_newest_plan_of_all_caches_also_after_a_restart(root: Path, tmp_path: Path) -> None:
+    other = tmp_path / "second"
+    caches.entry(other, 7)
+    before = caches.everything(other)
+    async with cache_screen(root, other) as (app, pilot):
+        screen(app).apply_filter("root:second")
+        await press(app, pilot, "M", "e", "right", *"evict", "enter")
+        assert page(app).execution.state is PlanState.DONE
+    assert caches.everything(other) != before
+    async with cache_screen(root, other) as (app, pilot):
+        await press(app, pilot, "U")
+        assert f"evict in {other}" in screen(app).noticed
+        await press(app, pilot, "U")
+    assert caches.everything(other) == before
 
 
 async def test_a_plan_says_first_what_it_comes_to_and_that_it_misses_its_aim(root: Path) -> None:

@@ -103,11 +103,25 @@ def test_behind_what_the_end_of_the_line_cuts_nothing_comes(width: int, drawn: s
 
 def test_a_name_is_cut_where_the_line_ends() -> None:
     assert drawing.fit("waits for MODULE_1234567890123456789+abcdef12", 30, "…") == "waits for MODULE_123456789012…"
+    assert drawing.fit("失敗 設定が正しくないため", 14, "…") == "失敗 設定が正…"
     assert drawing.fit("Ended by a signal, most often the kernel's", 26, "…") == "Ended by a signal, most …"
 
 
 def test_the_end_of_a_path_is_what_is_kept() -> None:
     assert drawing.fit_start("/a/very/long/path.log", 9, "…") == "…path.log"
+    assert drawing.fit_start("/資料/訓練/実験.log", 9, "…") == "…実験.log"
+    assert drawing.fit_start("/資料/訓練/実験.log", 8, "…") == "…験.log"
+
+
+WORDS = st.lists(st.text("abé訓練e\u0301📦-", min_size=1, max_size=40), min_size=1, max_size=12)
+
+
+@given(WORDS, st.integers(12, 40), st.integers(0, 6))
+def test_lines_fit_their_cells_and_lose_no_character(words: list[str], width: int, indent: int) -> None:
+    lines = drawing.lines_of(" ".join(words), width, indent)
+    assert all(cell_len(line) <= width for line in lines)
+    assert all(line.startswith(" " * indent) for line in lines[1:])
+    assert "".join("".join(lines).split()) == "".join(words)
 
 
 def test_a_control_character_is_seen_for_what_it_is_in_ascii_too() -> None:

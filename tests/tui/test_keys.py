@@ -384,6 +384,23 @@ async def test_slashes_of_an_expression_stay_where_they_were_typed_however_fast(
         assert front(app).filter_input.value == "rank:1 /a/b/"
 
 
+async def test_a_filter_typed_fast_is_applied_once_and_the_keys_behind_enter_are_those_of_the_rows() -> None:
+    async with running("compile") as (app, pilot):
+        applied: list[str] = []
+        await pilot.press("slash")
+        line = await front(app).open_filter()
+        line._typed, apply = lambda query: (applied.append(query), apply(query)), line._typed
+        for character in "compiling":
+            app.post_message(events.Key(character, character))
+        app.post_message(events.Key("enter", None))
+        app.post_message(events.Key("s", "s"))
+        await drawn(app, pilot)
+        assert line.value == applied[-1] == "compiling"
+        assert len(applied) < 4
+        assert table(app).sorted_title
+        assert {row.state for row in table(app).order.rows} == {"compiling"}
+
+
 async def test_sort_goes_through_the_columns_and_turns_round() -> None:
     async with running("compile") as (app, pilot):
         await pilot.press("s")
@@ -486,6 +503,19 @@ async def test_alerts_are_shown_with_their_whole_text() -> None:
         await pilot.press("a")
         await drawn(app, pilot)
         assert "compile killed" in app.screen.query_one(Page).text
+
+
+@pytest.mark.parametrize(("key", "title"), [("a", "Alerts"), ("J", "Jobs")])
+async def test_alerts_and_jobs_open_from_a_page_too_and_lead_back_to_it(key: str, title: str) -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("down", "enter")
+        graph = app.screen
+        for _ in range(2):
+            await pilot.press(key)
+            await drawn(app, pilot)
+            assert app.screen.query_one(Page).text.startswith(title)
+        await pilot.press("escape")
+        assert app.screen is graph
 
 
 @pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])

@@ -56,6 +56,14 @@ def test_with_room_the_whole_reason_is_shown(theme: Theme) -> None:
     assert "a retry fails again unless one of them changes" in text
 
 
+def test_of_a_reason_in_characters_of_two_cells_nothing_is_lost(theme: Theme) -> None:
+    words = "設定が正しくないため学習を始められません。"
+    view = view_of(feeds.failed_log(text=words * 5))
+    height = size_request(view, 80).full
+    text = "".join(strip.text.strip() for strip in reason_panel(theme, view, 80, height))
+    assert words * 5 in text
+
+
 async def test_the_overview_begins_with_the_reason_and_the_header_says_failed_not_silent() -> None:
     app = TopApp(feeds.failed_log(), Settings(), services=feeds.StillServices())
     async with app.run_test(size=(120, 40)) as pilot:

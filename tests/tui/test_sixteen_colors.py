@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.tui.panels.alerts import alert_line
-from neuron_top.tui.theme import ASCII, DARK, LIGHT, NO_COLOR, UNICODE, Theme
+from neuron_top.tui.theme import ASCII, NO_COLOR, THEMES, UNICODE, Theme, palette_for
 from neuron_top.views.alerts import SEVERITIES, Alert, AlertKind, Severity
 
 PATIENCE = 240.0
@@ -108,13 +108,16 @@ def test_what_differs_by_color_differs_by_a_sign_or_a_word_too(glyphs: object) -
     assert len({line.text.split(":")[0] for line in lines}) == len(SEVERITIES)
 
 
-@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=["dark", "light"])
-def test_in_sixteen_colors_no_text_has_the_color_of_its_background(palette: object) -> None:
+@pytest.mark.parametrize("name", THEMES)
+def test_in_sixteen_colors_no_text_has_the_color_of_its_background_or_of_what_it_is_told_from(name: str) -> None:
     from rich.color import Color, ColorSystem
 
-    def nearest(name: str) -> int | None:
-        return Color.parse(name).downgrade(ColorSystem.STANDARD).number
+    palette = palette_for(name, "standard")
 
-    ground = nearest(palette.background)
+    def nearest(role: str) -> int | None:
+        return Color.parse(getattr(palette, role)).downgrade(ColorSystem.STANDARD).number
+
     for role in ("text", "quiet", "accent", "good", "warn", "bad"):
-        assert nearest(getattr(palette, role)) != ground, role
+        assert nearest(role) not in (nearest("background"), nearest("selected")), role
+    assert nearest("selected") != nearest("background")
+    assert len({nearest(role) for role in ("text", "quiet", "faint", "accent")}) == 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,6 +99,29 @@ def test_a_hit_before_the_first_compile_is_neither_drawn_nor_in_the_legend() -> 
         assert UNICODE.hit not in head + lane
         head, lane, *_ = drawn([bar(0, 10)], width, hits=(hit(-0.4), hit(50.0)))
         assert head.count(UNICODE.hit) == lane.count(UNICODE.hit) == 1
+
+
+@pytest.mark.parametrize(
+    ("zone", "hours", "clock"),
+    [
+        ("UTC", 1, ["00:00:00", "00:30:00", "01:00:00"]),
+        ("EST5", 1, ["EST", "19:00:00", "19:30:00", "20:00:00"]),
+        ("UTC", 48, ["01-01", "00:00", "01-02", "00:00", "01-03", "00:00"]),
+    ],
+)
+def test_the_clock_has_days_where_there_are_several_and_a_zone_where_logs_have_another(
+    monkeypatch: pytest.MonkeyPatch, zone: str, hours: int, clock: list[str]
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        end = hours * 3600.0
+        lane = Lane(worker="w", rank=0, pid=1, bars=(bar(0, end),))
+        view = Timeline(now=end, start=0.0, end=end, lanes=(lane,))
+        assert timeline_panel(LOOK, view, 110, 4)[-1].text.split() == clock
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_the_compile_screen_has_room_for_the_clock() -> None:

@@ -33,6 +33,25 @@ async def test_screen_and_theme_are_there_again_after_a_restart(tmp_path: Path) 
         assert again.render_theme.palette.name == "light"
 
 
+async def test_without_colors_no_theme_is_offered_and_the_chosen_one_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(tmp_path)
+    async with app.run_test() as pilot:
+        await pilot.press("t", "q")
+    with monkeypatch.context() as environment:
+        environment.setenv("NO_COLOR", "1")
+        colorless = opened(tmp_path)
+        async with colorless.run_test() as pilot:
+            titles = [command.title for command in colorless.get_system_commands(colorless.screen)]
+            assert not [title for title in titles if title.startswith("Theme")]
+            await pilot.press("t", "q")
+            assert colorless.render_theme.palette.name == "no-color"
+    again = opened(tmp_path)
+    async with again.run_test():
+        assert again.render_theme.palette.name == "light"
+
+
 @pytest.mark.parametrize("text", ["", "{", '{"screen": 3}', '{"screen": "gone", "theme": "pink"}', "[]"])
 async def test_a_broken_or_foreign_file_opens_the_overview(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE_NAME).write_text(text)

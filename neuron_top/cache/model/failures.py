@@ -14,7 +14,7 @@ from functools import cache
 
 import msgspec
 
-from neuron_top.escapes import visible
+from neuron_top.escapes import strip_ansi, visible
 from neuron_top.parsers.error_codes import ERROR_CODE
 
 FAILURE_START = "Failed compilation with"
@@ -101,7 +101,8 @@ def read_failure(text: str) -> Failure | None:
 
 
 def failure_of(message: str) -> Failure:
-    """The failure that a compiler's message describes."""
+    """The failure that a compiler's message describes; its colors say nothing."""
+    message = strip_ansi(message)
     stamp = _TIME.search(message)
     code = ERROR_CODE.search(message)
     return Failure(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from typing import NamedTuple
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line, rule, without_backticks
+from neuron_top.tui.drawing import Line, lines_of, rule, without_backticks
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.alerts import since_words
@@ -76,7 +75,7 @@ def alerts_panel(
 
 def _wrapped(text: str, width: int) -> list[str]:
     """The lines of a text that stands two columns in; an empty one keeps its line."""
-    return textwrap.wrap(text, max(20, width - 2)) or [""]
+    return lines_of(text, max(20, width - 2)) or [""]
 
 
 def fitted(text: str, width: int, most: int) -> list[str]:
@@ -147,7 +146,7 @@ def _whole_alert(theme: Theme, alert: Alert, view: AlertPageView, width: int, *,
         (alert.evidence, theme.quiet if is_quiet else theme.text),
         (without_backticks(alert.next_step), theme.quiet),
     ):
-        wrapped = textwrap.wrap(text, max(20, min(width - 6, 110)))
+        wrapped = lines_of(text, max(20, min(width - 6, 110)))
         strips += [Line(theme, width).gap(6).put(part, style).strip() for part in wrapped]
     return [*strips, Line(theme, width).strip()]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import paragraph, without_backticks
+from neuron_top.tui.drawing import lines_of, paragraph, without_backticks
 from neuron_top.tui.theme import Theme
 from neuron_top.views.missing import missing_text
 from neuron_top.views.overview import Overview
@@ -16,7 +14,7 @@ from neuron_top.views.overview import Overview
 def size_request(view: Overview, width: int) -> SizeRequest:
     """The whole sentence; nothing if no data is missing."""
     text = _text(view)
-    lines = len(textwrap.wrap(text, max(20, width)))
+    lines = len(lines_of(text, max(20, width)))
     return SizeRequest(lines, lines)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line, without_backticks
+from neuron_top.tui.drawing import Line, lines_of, without_backticks
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text
 from neuron_top.views.alerts import Severity
@@ -98,8 +97,8 @@ def _cause(view: Overview) -> Headline | None:
 
 
 def _reason(cause: Headline, width: int) -> list[str]:
-    return textwrap.wrap(cause.text, max(20, width - 2))
+    return lines_of(cause.text, max(20, width - 2))
 
 
 def _advice(cause: Headline, width: int) -> list[str]:
-    return textwrap.wrap(without_backticks(cause.next_step), max(20, width - 2))
+    return lines_of(without_backticks(cause.next_step), max(20, width - 2))

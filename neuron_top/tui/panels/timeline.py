@@ -129,10 +129,15 @@ def _names(theme: Theme, lane: Lane, start: float, span: float, width: int, labe
 
 
 def _clock(theme: Theme, start: float, end: float, width: int, label: int) -> Strip:
-    """The times of day at both ends of the lanes, and in their middle."""
+    """The local times at both ends of the lanes, and in their middle: with days where there are several. The time zone
+    is named where it is not UTC, in which the SDK stamps its logs."""
+    moments = [datetime.fromtimestamp(start + (end - start) * share).astimezone() for share in (0.0, 0.5, 1.0)]
+    form = "%H:%M:%S" if moments[0].date() == moments[-1].date() else "%m-%d %H:%M"
     line, room = Line(theme, width), width - label
-    for share in (0.0, 0.5, 1.0):
-        text = f"{datetime.fromtimestamp(start + (end - start) * share).astimezone():%H:%M:%S}"
+    if moments[-1].utcoffset():
+        line.put(f"{moments[-1]:%Z}", theme.quiet, label - 1)
+    for share, moment in zip((0.0, 0.5, 1.0), moments, strict=True):
+        text = moment.strftime(form)
         at = label + round(share * room) - round(share * len(text))
         if at >= line.used:
             line.to(at).put(text, theme.quiet)

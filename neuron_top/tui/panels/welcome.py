@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, fit_start, rule, safe, without_backticks
+from neuron_top.tui.drawing import Line, fit_start, lines_of, rule, without_backticks
 from neuron_top.tui.panels import alerts
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, counted, duration_text, whole_seconds_text
@@ -106,8 +105,8 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
             continue
         sign, style = (glyphs.done, theme.good) if source.available else (glyphs.queued, theme.quiet)
         line = Line(theme, width).put(f"  {sign} ", style).put(_name(source.name), theme.text, 18).gap()
-        text = safe(without_backticks(source.text) or ("found" if source.available else "not found"))
-        first, *more = textwrap.wrap(text, max(20, line.left)) if whole else [text]
+        text = without_backticks(source.text) or ("found" if source.available else "not found")
+        first, *more = lines_of(text, max(20, line.left)) if whole else [text]
         strips.append(line.put(first, theme.quiet).strip())
         strips += [Line(theme, width).gap(_TEXT).put(part, theme.quiet).strip() for part in more]
     if not strips and looks_for_jobs(view):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 import msgspec
+from textual.worker import Worker, get_current_worker
 
 from neuron_top.amounts import parse_bytes
 from neuron_top.errors import NeuronTopError
@@ -68,7 +70,7 @@ class CacheActions:
         caches = self._screen.host.services.caches
         plans = caches.alternatives(verb, root, paths, watch, assume_exclusive=assume_exclusive)
         again = None if assume_exclusive else partial(self._make_plan, verb, root, paths, assume_exclusive=True)
-        self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans), again)
+        self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans), again, get_current_worker())
 
     def make_room(self, roots: Sequence[str], amount: str) -> None:
         """Plan to evict until this much of the caches' disks is free; a disk's first cache is used first."""
@@ -88,9 +90,16 @@ class CacheActions:
             self._notice(f"{amount} are free already" if _reached(plans, amount) else "nothing here may be evicted")
             return
         again = None if assume_exclusive else partial(self._make_room, amount, roots, assume_exclusive=True)
-        self._screen.app.call_from_thread(self._show_plans, wanted, again)
+        self._screen.app.call_from_thread(self._show_plans, wanted, again, get_current_worker())
 
-    def _show_plans(self, plans: Sequence[Plan], plan_exclusive: Callable[[], None] | None) -> None:
+    def _show_plans(
+        self, plans: Sequence[Plan], plan_exclusive: Callable[[], None] | None, planner: Worker[object]
+    ) -> None:
+        """Ask whether to execute one of them, unless another was asked for since, or is shown: a key that was pressed
+        twice would leave a question below the one that is answered."""
+        front = self._screen.app.screen
+        if planner.is_cancelled or (isinstance(front, PlanPage) and front.is_question):
+            return
         again = partial(self._in_thread, plan_exclusive) if plan_exclusive is not None else None
         executions = [PlanExecution(plan=plan) for plan in plans]
         self._screen.notice("")  # remove the notice about planning
@@ -131,17 +140,27 @@ class CacheActions:
         plan, question = self._undo_asked
         confirmed = plan if question and self._screen.noticed == question else ""
         self._undo_asked = ("", "")
-        self._in_thread(partial(self._undo, roots[0], confirmed))
+        self._in_thread(partial(self._undo, roots, confirmed))
 
-    def _undo(self, root: str, confirmed: str) -> None:
-        caches = self._screen.host.services.caches
-        begun = caches.last_undoable(root).begun
+    def _undo(self, roots: Sequence[str], confirmed: str) -> None:
+        root, plan = self._newest_undoable(roots)
+        begun = plan.begun
         if confirmed == begun.plan:
             self._restore(root, begun.plan)
             return
-        question = f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}"
+        place = f" in {root}" if len(roots) > 1 else ""
+        question = f"U again undoes plan {begun.plan}: {begun.verb}{place}, {begun.policy}, {bytes_text(begun.frees)}"
         self._undo_asked = (begun.plan, question)
         self._notice(question)
+
+    def _newest_undoable(self, roots: Sequence[str]) -> tuple[str, PlanHistory]:
+        """The newest plan of any of these caches, with its cache. Raises NothingToShow."""
+        caches = self._screen.host.services.caches
+        found = []
+        for root in roots:
+            with suppress(NeuronTopError, OSError):
+                found.append((root, caches.last_undoable(root)))
+        return max(found, key=lambda one: one[1].begun.at) if found else (roots[0], caches.last_undoable(roots[0]))
 
     def look_for_trash(self, roots: Sequence[str], found: Callable[[Sequence[PlanHistory]], None]) -> None:
         """Read in a thread which plans can be undone, and pass them on."""

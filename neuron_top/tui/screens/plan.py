@@ -7,7 +7,6 @@ before its next step; the outcome stays until it is closed, and can be opened ag
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -19,7 +18,7 @@ from textual.widget import Widget
 from neuron_top.services.caches import CacheService
 from neuron_top.services.confirmation import EXCLUSIVE_WORD, ForcedUnlockPrompt, needs_statement
 from neuron_top.services.plan_execution import PlanExecution, PlanState
-from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.drawing import Line, cells_in, lines_of, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
@@ -300,7 +299,7 @@ class PlanPage(LiveScreen):
 
 def _folded(text: str, width: int) -> list[str]:
     """A line of a plan on as many rows as it needs: a reason must not be cut off."""
-    return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent=" " * 6) or [text]
+    return [text] if cells_in(text) <= width else lines_of(text, width, indent=6)
 
 
 def _button(line: Line, theme: Theme, text: str, *, chosen: bool) -> Line:

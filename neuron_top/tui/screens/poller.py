@@ -16,6 +16,8 @@ RECENT_SECONDS = 1.0
 class Poller(Generic[Rows]):
     """Calls `read` in a thread every `period` seconds and hands its result, or its failure, to `on_result`.
 
+    While a reading goes on no other begins: on a disk that hangs they would take all threads, and what an earlier one
+    has found could replace what a later one found.
     While the screen is paused nothing is read, except for the first time, after an action has changed something, and
     once where what is shown is older than the pause.
     """
@@ -31,6 +33,7 @@ class Poller(Generic[Rows]):
         self._last = float("-inf")
         self._is_stale = True
         """Read even while the screen is held still."""
+        self._is_reading = False
 
     def start(self) -> None:
         """Read again and again; the first time when the screen has arrived."""
@@ -44,10 +47,10 @@ class Poller(Generic[Rows]):
             self.poll()
 
     def poll(self) -> None:
-        """Read, unless the screen is paused or not in front."""
-        if self._screen.is_current and (self._is_stale or not self._screen.host.paused):
-            self._last, self._is_stale = monotonic(), False
-            self._screen.run_worker(self._run, thread=True, exclusive=True, group="poll")
+        """Read, unless the screen is paused or not in front, or is read for already."""
+        if self._screen.is_current and not self._is_reading and (self._is_stale or not self._screen.host.paused):
+            self._last, self._is_stale, self._is_reading = monotonic(), False, True
+            self._screen.run_worker(self._run, thread=True, group="poll")
 
     def read_again(self) -> None:
         """Read as soon as the screen is in front, because an action has changed what it shows."""
@@ -61,4 +64,10 @@ class Poller(Generic[Rows]):
         except (NeuronTopError, OSError) as problem:
             result = problem
         if self._screen.is_mounted and self._screen.app.is_running:
-            self._screen.app.call_from_thread(self._on_result, result)
+            self._screen.app.call_from_thread(self._finished, result)
+
+    def _finished(self, result: Rows | Exception) -> None:
+        self._is_reading = False
+        self._on_result(result)
+        if self._is_stale:
+            self.poll()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, cells_in, safe
+from neuron_top.tui.drawing import Line, cells_in, lines_of, safe
 from neuron_top.tui.keys import TYPING, Key, keys_for
 from neuron_top.tui.widgets.lines import Lines
 
@@ -77,7 +75,7 @@ class KeyBar(Lines):
         text = self.theme.to_ascii(safe(self._notice))
         if not text or cells_in(text) <= width:
             return [text]
-        parts = textwrap.wrap(text, max(8, width - 2))
+        parts = lines_of(text, max(8, width - 2))
         return [*parts[: most - 1], " ".join(parts[most - 1 :])] if len(parts) > most else parts
 
     def draw(self, width: int, height: int) -> list[Strip]:

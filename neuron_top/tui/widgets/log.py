@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from textual.strip import Strip
 
 from neuron_top.services.feeds import LineLevel, LogLine
-from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.drawing import Line, lines_of, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.views.log_rows import LogRow, grouped
@@ -156,7 +155,7 @@ class LogTail(Lines):
         layout = self._strips_of_lines.layout
         for row, strip in zip(rows, strips, strict=True):
             room = width - _message_begin(row, layout) - (len(row.count_text) + 1 if row.times > 1 else 0)
-            parts = textwrap.wrap(row.columns.message, room) if row.line.level.is_marked and room > _LEAST_PART else []
+            parts = lines_of(row.columns.message, room) if row.line.level.is_marked and room > _LEAST_PART else []
             if not 1 < len(parts) <= spare + 1:
                 yield strip
                 continue

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from textual.binding import Binding
 from textual.widgets import Input
 
 from neuron_top.filters import MOST_CHARACTERS
 
 
 class FilterInput(Input):
-    """Hands what is typed to `typed` at each key; enter keeps the filter and gives the keys back to the rows."""
+    """Hands what is typed to `typed`; enter keeps the filter and gives the keys back to the rows."""
+
+    # With priority, as the keys behind it are those of the rows: they must not queue here.
+    BINDINGS = [Binding("enter", "accept", show=False, priority=True)]
 
     def __init__(self, hint: str, typed: Callable[[str], None]) -> None:
         super().__init__(placeholder=hint, id="filter", compact=True, max_length=MOST_CHARACTERS)
@@ -25,16 +29,15 @@ class FilterInput(Input):
         return True
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        """Filter while typing."""
+        """Filter while typing; what was typed on since is filtered by the message behind this one."""
         message.stop()
-        self._typed(message.value)
+        if message.value == self.value:
+            self._typed(message.value)
 
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        """Keep the filter; an empty line is hidden."""
-        message.stop()
-        if not message.value:
-            self.remove_class("open")
+    def action_accept(self) -> None:
+        """Keep the filter; a line that is empty, once the letters in front of the key have arrived, is hidden."""
         self.screen.set_focus(None)
+        self.call_later(lambda: self.set_class(bool(self.value), "open"))
 
 
 class Prompt(Input):

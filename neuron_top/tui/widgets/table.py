@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -12,7 +11,7 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, cells_in
+from neuron_top.tui.drawing import Line, cells_in, lines_of
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.order import Order
@@ -104,7 +103,7 @@ class Table(Lines, Generic[Row], can_focus=True):
         """Header, then the rows that fit."""
         widths = column_widths(self.columns, width)
         if not len(self.order):
-            lines = (part for text in self._empty() for part in textwrap.wrap(text, max(1, width)))
+            lines = (part for text in self._empty() for part in lines_of(text, max(1, width)))
             return [self._header(widths, width), *(Line(self.theme, width).put(text).strip() for text in lines)]
         room = height - 1 - self._last_lines
         self._scroll(len(self.order), room)
