@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
-from rich._wrap import divide_line
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from textual.content import Content
 from textual.strip import Strip
 
 from neuron_top.escapes import visible
@@ -171,11 +170,10 @@ def lines_of(text: str, width: int, indent: int = 0) -> list[str]:
     lines = textwrap.wrap(text, width, subsequent_indent=" " * indent)
     if all(cells_in(line) <= width for line in lines):
         return lines
-    first = divide_line(text, width)[0]  # it counts characters that take two cells, as those of Chinese, as two
-    rest = text[first:]
-    ends = [*divide_line(rest, width - indent), len(rest)]
-    parts = [rest[begin:end] for begin, end in pairwise([0, *ends])]
-    return [text[:first].rstrip(), *(f"{' ' * indent}{part.rstrip()}" for part in parts)]
+    # Textual counts cells, of which characters as those of Chinese take two.
+    first = Content(text).wrap(width)[0].plain
+    rest = Content(text[len(first) :].lstrip()).wrap(width - indent)
+    return [first, *(f"{' ' * indent}{line.plain}" for line in rest)]
 
 
 def fit(text: str, width: int, mark: str) -> str:
