@@ -347,7 +347,8 @@ class TopApp(App[int], inherit_bindings=False):
     def _show_in_log(self, show: Callable[[LogsScreen, str], None]) -> None:
         origin = self.current_mode
         self.go("logs")
-        self.call_after_refresh(lambda: show(cast("LogsScreen", self.front), origin))
+        # By then a key that was pressed meanwhile may have put a page in front of the screen.
+        self.call_after_refresh(lambda: show(cast("LogsScreen", self.get_screen_stack("logs")[0]), origin))
 
     # What is shown, and its time
 

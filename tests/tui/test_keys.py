@@ -583,6 +583,19 @@ async def test_a_filter_that_the_palette_was_opened_over_names_its_keys_again() 
         assert "ctrl+c quit" in "".join(text_of(app).splitlines()[-2:])
 
 
+@pytest.mark.parametrize("key", ["1", "a"])
+async def test_a_key_pressed_right_after_the_one_that_shows_log_lines_ends_nothing(key: str) -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("down")
+        app.show_log_lines("level:error")
+        for _ in range(2):
+            app.post_message(events.Key(key, key))
+        await drawn(app, pilot)
+        await pilot.press("escape", "5")
+        await drawn(app, pilot)
+        assert app.screen.query_one(LogView).filtered
+
+
 async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
     async with running("logs", size=(80, 24)) as (app, pilot):
         view = app.screen.query_one(LogView)
