@@ -62,23 +62,32 @@ def test_log_lines_of_a_node_lead_back_to_it_and_name_commands_as_code(browser: 
     assert seen.complaints == []
 
 
+_MIDDLE = """([id, column, row]) => {
+    const plot = document.querySelector(`#${id} .js-plotly-plot`), {xaxis, yaxis} = plot._fullLayout;
+    plot.scrollIntoView({block: 'center'});
+    const now = plot.getBoundingClientRect();
+    return [now.left + xaxis._offset + xaxis.c2p(column), now.top + yaxis._offset + yaxis.c2p(row)];
+}"""
+_HOVERS = """([id, column, row]) => {
+    const over = document.querySelector(`#${id} .js-plotly-plot`)._hoverdata?.[0]?.pointNumber;
+    return Boolean(over) && over[0] === row && over[1] === column;
+}"""
+"""Plotly reports a click on the cell that it has seen the pointer over, and looks at that twenty times a second."""
+
+
 def click(seen: Watched, chart: str, column: int, row: int) -> None:
-    """Click the middle of a cell of a heat map."""
+    """Click the middle of a cell of a heat map, which may still move as the page grows."""
     seen.page.wait_for_selector(f"#{chart} .js-plotly-plot .nsewdrag")
     # A chart is filled when it comes into view.
     seen.page.evaluate("id => document.querySelector(`#${id}`).scrollIntoView({block: 'center'})", chart)
     has_cells = "id => (document.querySelector(`#${id} .js-plotly-plot`)._fullData || []).length > 0"
     seen.page.wait_for_function(has_cells, arg=chart)
-    place = seen.page.evaluate(
-        """([id, column, row]) => {
-            const plot = document.querySelector(`#${id} .js-plotly-plot`), box = plot.getBoundingClientRect();
-            const {xaxis, yaxis, _size: size} = plot._fullLayout;
-            plot.scrollIntoView({block: 'center'});
-            const now = plot.getBoundingClientRect();
-            return [now.left + xaxis._offset + xaxis.c2p(column), now.top + yaxis._offset + yaxis.c2p(row)];
-        }""",
-        [chart, column, row],
-    )
+    for _ in range(50):
+        place = seen.page.evaluate(_MIDDLE, [chart, column, row])
+        seen.page.mouse.move(*place)
+        seen.page.wait_for_timeout(100)
+        if seen.page.evaluate(_HOVERS, [chart, column, row]):
+            break
     seen.page.mouse.click(*place)
 
 
@@ -102,11 +111,12 @@ def test_clicks_open_a_node_and_its_core_or_select_nodes_to_compare(browser: Any
     seen.page.get_by_text("a click selects").click()
     click(seen, "fleet-cells", 0, 0)
     seen.until("#fleet-different", "1 selected node against 3 others: n1.")
+    signs = "n => document.querySelectorAll('#fleet-cells .heatmap-label').length && "
+    signs += "[...document.querySelectorAll('#fleet-cells .heatmap-label')].filter(e => e.textContent.includes('✓'))"
+    seen.page.wait_for_function(f"{signs}.length === n", arg=1)
     click(seen, "fleet-cells", 3, 0)
     seen.until("#fleet-different", "2 selected nodes against 2 others: n1, n4.")
     seen.until("#fleet-selected", "2 nodes selected: n1, n4")
-    signs = "n => document.querySelectorAll('#fleet-cells .heatmap-label').length && "
-    signs += "[...document.querySelectorAll('#fleet-cells .heatmap-label')].filter(e => e.textContent.includes('✓'))"
     seen.page.wait_for_function(f"{signs}.length === n", arg=2)
     assert seen.page.locator("#fleet-cells .shapelayer path").count() == 2
     click(seen, "fleet-cells", 3, 0)
