@@ -17,7 +17,7 @@ from neuron_top.diagnose.exceptions import RaisedIn
 from neuron_top.diagnose.findings import Finding
 from neuron_top.diagnose.learned_prefixes import LONGEST_PREFIX, LearnedPrefixes, rank_in
 from neuron_top.diagnose.open_traceback import LINK_LINES, MOST_LINES, LoggedTraceback, OpenTraceback
-from neuron_top.diagnose.recognizers import Doubt
+from neuron_top.diagnose.recognizers import LEFT_OUT, Doubt
 from neuron_top.diagnose.statement import Process, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
@@ -37,8 +37,6 @@ _IGNORED = late_pattern(
 """How Python heads a traceback after which it goes on: from a destructor, a line that could not be logged, or a handler
 that runs at exit. JAX does the same with a plug-in that it does without, pip with a check after its work, and
 asyncio on Windows with connections that the other side has closed."""
-_LEFT_OUT = "to fail during training... Skipping this model"
-"""How AutoGluon says that it goes on without a model; a title and the traceback follow."""
 _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}?:(?:$| {2,}\|)")
 """The heading of a traceback that ended a thread; the process goes on. A progress bar may be left behind it."""
 _READS_METRICS = late_pattern(r"File \"[^\"]{0,300}[\\/]ts[\\/]metrics[\\/]metric_collector\.py\"")
@@ -175,7 +173,7 @@ class Tracebacks:
         if _IGNORED.search(statement.text) or (state is None and self._goes_on_with_ignored(statement)):
             self._ignored = statement.line
             return TracebackPart.INSIDE, None
-        if _LEFT_OUT in statement.text:
+        if LEFT_OUT in statement.text:
             self._ignored = statement.line
         if statement.level is LogLevel.WARNING:
             self._warning = statement.line, statement.text

@@ -28,7 +28,13 @@ from neuron_top.diagnose.recognizers.network import TRIED_AGAIN
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
 from neuron_top.diagnose.recognizers.scheduling import NO_CAPACITY
 from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recognize
-from neuron_top.diagnose.recognizers.workflows import HTCONDOR_STOPPED, HTCONDORS_EVENT, MODEL_LEFT_OUT, TRIAL_FAILED
+from neuron_top.diagnose.recognizers.workflows import (
+    HTCONDOR_STOPPED,
+    HTCONDORS_EVENT,
+    LEFT_OUT,
+    MODEL_LEFT_OUT,
+    TRIAL_FAILED,
+)
 
 __all__ = [
     "BY_SCHEDULER",
@@ -41,6 +47,7 @@ __all__ = [
     "HTCONDOR_STOPPED",
     "KILLED_TASK",
     "LAUNCHERS_REPORT",
+    "LEFT_OUT",
     "MODEL_LEFT_OUT",
     "NCCL_WITHOUT_REASON",
     "NOT_INSTALLED",

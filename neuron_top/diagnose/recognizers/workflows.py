@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
@@ -14,6 +16,8 @@ TRIAL_FAILED = "a trial of Optuna failed"
 """Row of what a study may survive."""
 MODEL_LEFT_OUT = "a model of AutoGluon is left out"
 """Row of what a search over models goes on from."""
+LEFT_OUT = "to fail during training... Skipping this model"
+"""How AutoGluon says so; the reason follows, and perhaps a title and the traceback."""
 WORKFLOWS: tuple[Recognizer, ...] = (
     Recognizer(
         TRIAL_FAILED,
@@ -28,8 +32,8 @@ WORKFLOWS: tuple[Recognizer, ...] = (
         MODEL_LEFT_OUT,
         CauseClass.SCRIPT_ERROR,
         Weight.MESSAGE,
-        words(" to fail during training... skipping this model"),
-        r"\bException caused \S{1,200} to fail during training\.\.\. Skipping this model",
+        words(LEFT_OUT.lower()),
+        rf"\bException caused \S{{1,200}} {re.escape(LEFT_OUT)}",
         Confidence.LOW,
         ReasonGiven.MISSING,
         any_level=True,
