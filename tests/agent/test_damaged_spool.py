@@ -8,17 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
 
 import pytest
 
-from neuron_top.agent.agent import Agent, spool_path
+from neuron_top.agent.agent import spool_path
 from neuron_top.agent.spool import Spool, SpoolUnusable
 from neuron_top.events import CacheHit, StepReported
-from neuron_top.identity import Identity
 from neuron_top.settings import Settings
 from tests.agent.test_agent import environment
-from tests.agent.test_start_and_end import StillRun, Who
+from tests.agent.test_start_and_end import Who, idle_agent
 
 MOVE = "move it away, then a new one is made"
 
@@ -66,7 +64,7 @@ def test_an_agent_says_what_to_do_and_a_job_runs_without_one(tmp_path: Path, dam
     DAMAGES[damage](path)
     before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 (`iterdir` would hold one more open)
     with pytest.raises(SpoolUnusable, match=MOVE):
-        Agent(settings, cast("Identity", Who()), "bert", lambda _sink: StillRun(), list[str]().append)
+        idle_agent(settings, Who())
     assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
     job = [sys.executable, "-m", "neuron_top", "run", "--store", settings.store, "--", "sh", "-c", "echo ran; exit 7"]
     ended = subprocess.run(job, env=environ, capture_output=True, text=True, timeout=120)
@@ -92,7 +90,7 @@ def test_a_spool_that_breaks_while_it_is_used_ends_no_job_with_an_error(tmp_path
     settings = Settings(store="postgresql://127.0.0.1:1/fleet?connect_timeout=1", state_dir=str(tmp_path / "state"))
     who, warnings = Who(), list[str]()
     who.is_stale = False
-    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), warnings.append)
+    agent = idle_agent(settings, who, warnings.append)
     agent.start()
     agent.spool._connection.execute("DROP TABLE batches")
     assert not agent.close(1.0)

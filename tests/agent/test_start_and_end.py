@@ -59,6 +59,21 @@ class StillRun:
         return view(Run(), time.time())
 
 
+def ignore(_warning: str) -> None:
+    """Take a warning that a test does not ask about."""
+
+
+def idle_agent(
+    settings: Settings,
+    who: Who,
+    warn: Callable[[str], None] = ignore,
+    job: str = "bert",
+    acts: NodeActions | None = None,
+) -> Agent:
+    """An agent of a job in which nothing happens."""
+    return Agent(settings, cast("Identity", who), job, lambda _sink: StillRun(), warn, acts=acts)
+
+
 def until(done: Callable[[], object]) -> None:
     end = time.monotonic() + SECONDS
     while not done():
@@ -73,7 +88,7 @@ def test_an_agent_reports_an_error_that_nothing_expects_and_ships_once_it_is_ove
     monkeypatch.setattr(shipper, "LONGEST_PAUSE", 1.0)
     who, warnings = Who(), list[str]()
     settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
-    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), warnings.append)
+    agent = idle_agent(settings, who, warnings.append)
     agent.start()
     until(lambda: {threading.current_thread().name, "agent", "shipper"} <= who.failed_in)
     who.is_stale = False
@@ -91,7 +106,7 @@ def test_an_agent_that_cannot_be_made_leaves_nothing_open(tmp_path: Path) -> Non
     for _ in range(2):  # the second is not kept out by the first
         before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 (`iterdir` would hold one more open)
         with pytest.raises(RefusedForSafety, match="sslmode=disable"):
-            Agent(settings, cast("Identity", Who()), "bert", lambda _sink: StillRun(), list[str]().append)
+            idle_agent(settings, Who())
         assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
@@ -104,7 +119,7 @@ def test_a_second_agent_says_that_one_runs_and_leaves_nothing_open(tmp_path: Pat
         fcntl.flock(holder, fcntl.LOCK_EX)
         before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 (`iterdir` would hold one more open)
         with pytest.raises(AgentRuns, match="another agent runs for this node and job"):
-            Agent(settings, cast("Identity", Who()), "bert", lambda _sink: StillRun(), list[str]().append)
+            idle_agent(settings, Who())
         assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
@@ -112,7 +127,7 @@ def test_an_agent_ends_although_the_database_does_not_answer(tmp_path: Path, pos
     who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
     who.is_stale = False
     acts = NodeActions(settings)
-    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append, acts=acts)
+    agent = idle_agent(settings, who, acts=acts)
     agent.start()
     until(lambda: agent.shipper.is_reached)
     with Database(postgres_url) as holder, holder.transaction() as connection:
@@ -130,7 +145,7 @@ def test_an_agent_says_why_it_is_refused_where_the_database_was_migrated_meanwhi
     monkeypatch.setattr(shipper, "BEAT_SECONDS", 0.0)
     who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
     who.is_stale, warnings = False, list[str]()
-    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), warnings.append)
+    agent = idle_agent(settings, who, warnings.append)
     agent.start()
     until(lambda: agent.shipper.is_reached)
     with Database(postgres_url) as database, database.transaction() as connection:
@@ -151,7 +166,7 @@ def test_a_job_on_a_machine_that_came_back_under_its_name_is_shipped_once_the_na
     who.is_stale, warnings = False, list[str]()
     with FleetStore(postgres_url) as store:
         store.register(NodeRecord(node="n1", machine_id="the boot before"))
-        agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), warnings.append)
+        agent = idle_agent(settings, who, warnings.append)
         agent.start()
         until(lambda: agent.shipper.refused is not None)
         until(lambda: agent.shipper.is_reached)
@@ -168,7 +183,7 @@ def test_an_agent_leaves_a_server_that_only_reads_since_another_one_took_over(
     monkeypatch.setattr(shipper, "BEAT_SECONDS", 0.0)
     who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
     who.is_stale = False
-    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+    agent = idle_agent(settings, who)
     agent.start()
     until(lambda: agent.shipper.is_reached)
     with agent._store._database.connection() as connection:  # as what it is connected to does from now on
@@ -183,7 +198,7 @@ def test_a_job_goes_on_with_the_next_agent_of_a_node_whose_agent_was_stopped(tmp
     who.is_stale = False
     with FleetStore(postgres_url) as store:
         for _ in range(2):  # an update of the agent, say
-            agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+            agent = idle_agent(settings, who)
             agent.start()
             until(lambda: any(part.events and part.finished is None for part in store.parts("bert")))
             assert store.jobs()[0].finished is None
@@ -208,7 +223,7 @@ def test_a_job_begins_and_ends_by_the_clock_of_the_database(
     who.is_stale = False
     with FleetStore(postgres_url) as store:
         before = store.clock()
-        agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+        agent = idle_agent(settings, who)
         agent.start()
         until(lambda: agent.shipper.is_reached)
         assert agent.close(SECONDS)
@@ -224,7 +239,7 @@ def test_a_job_is_listed_with_the_cluster_of_the_node_that_began_it(
     monkeypatch.setenv("SLURM_CLUSTER_NAME", "trn")
     who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
     who.is_stale = False
-    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+    agent = idle_agent(settings, who)
     agent.start()
     until(lambda: agent.shipper.is_reached)
     assert agent.close(SECONDS)
@@ -252,7 +267,7 @@ def test_an_agent_gives_signs_of_life_while_it_ships_what_waited_for_an_outage_t
     monkeypatch.setattr("neuron_top.agent.agent.FleetStore", Told)
     who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
     who.is_stale = False
-    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+    agent = idle_agent(settings, who)
     for number in range(5):
         agent.spool.commit("bert", [CacheHit(module=f"MODULE_{number}+a", at=float(number))], [], {})
     agent.start()
@@ -270,7 +285,7 @@ def test_agents_of_two_jobs_on_a_node_are_alive_in_both_until_each_has_ended(
     def started(job: str) -> Agent:
         who = Who(job)
         who.is_stale = False
-        agent = Agent(settings, cast("Identity", who), job, lambda _sink: StillRun(), list[str]().append)
+        agent = idle_agent(settings, who, job=job)
         agent.start()
         return agent
 
@@ -307,7 +322,7 @@ def test_a_snapshot_beside_an_agent_of_the_same_job_has_nothing_to_do(
     monkeypatch.setenv("NEURONTOP_STATE_DIR", settings.state_dir)
     monkeypatch.setenv("NEURONTOP_NODE", "n1")
     command = ["agent", "--store", postgres_url, "--job", "bert"]
-    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+    agent = idle_agent(settings, who)
     agent.start()
     assert main([*command, "--once"]) == 0
     assert "runs here and ships" in capsys.readouterr().err
