@@ -15,6 +15,7 @@ import msgspec
 from neuron_top.events import AnyEvent, CheckpointReported, StepReported, TrainingFactReported
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import PLAIN, Record, clip, common
+from neuron_top.parsers.step_table import LINES_BETWEEN, StepTable
 
 NAME = "training"
 _FLOAT = r"-?(?:\d{1,15}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?|nan|inf|NaN|Infinity)"
@@ -111,7 +112,8 @@ _NO_SAVE = late_pattern(
 
 
 class Training:
-    """Reads these lines; remembers whether a banner's facts may follow, and which progress bar is the training's.
+    """Reads these lines; remembers whether a banner's facts or rows of a table may follow, and which progress bar is
+    the training's.
 
     An evaluation has a bar of its own, as unnamed as the training's. A loss shows that the bar before it is the
     training's; a shorter bar without a loss is then an evaluation's.
@@ -121,6 +123,9 @@ class Training:
 
     def __init__(self) -> None:
         self._facts_left = 0
+        self._table: StepTable | None = None
+        self._lines_left = 0
+        """How many lines may follow before the next row of `_table`."""
         self._last_bar: int | None = None
         """Total of the last bar."""
         self._training_bar: int | None = None
@@ -128,8 +133,8 @@ class Training:
 
     @property
     def open(self) -> bool:
-        """True in the lines after `***** Running training *****`."""
-        return self._facts_left > 0
+        """True in the lines after `***** Running training *****`, and while rows of a table may follow."""
+        return self._facts_left > 0 or self._table is not None
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
         """Facts are given one by one: nothing is kept."""
@@ -156,6 +161,10 @@ class Training:
             fact = _FACT.match(text)
             if fact:
                 return [_fact(record, fact[1], fact[2].replace(",", ""))]
+        row = self._row(record) if self._table is not None else None
+        if row is not None:
+            record.stands_alone = False
+            return self._of_training([row])
         saved = _checkpoint(record)
         for read in _READERS:
             events = read(record)
@@ -163,7 +172,29 @@ class Training:
                 steps = self._of_training(events)
                 record.stands_alone = len(steps) == len(events)  # another training's bar may be the same, word for word
                 return [*steps, *saved]
+        if self._begins_table(record):
+            return []
         return saved or None
+
+    def _row(self, record: Record) -> StepReported | None:
+        """The step in a row of the table that was begun; None for other lines, of which many end the table."""
+        row = self._table.row(record.text) if self._table is not None else None
+        if row is not None:
+            self._lines_left = LINES_BETWEEN
+            return StepReported(**common(record), **msgspec.structs.asdict(row))
+        self._lines_left -= 1
+        if not self._lines_left:
+            self._table = None
+        return None
+
+    def _begins_table(self, record: Record) -> bool:
+        """Whether the line is the heading of a table, whose rows are read from now on."""
+        table = StepTable.of_heading(record.text) if "oss" in record.text or "OSS" in record.text else None
+        if table is None:
+            return False
+        self._table, self._lines_left = table, LINES_BETWEEN
+        record.stands_alone = False
+        return True
 
     def _of_training(self, events: list[AnyEvent]) -> list[AnyEvent]:
         """The events without steps of an evaluation."""
