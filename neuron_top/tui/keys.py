@@ -225,5 +225,5 @@ def _binding(key: Key) -> Binding:
     Actions that decide where the next keys go have priority, so that they run before those keys are handled: otherwise
     keys queue at the screen in front, and the letters of a filter that is typed fast would be taken for its keys.
     """
-    first = key.action.startswith(("app.go(", "filter"))
+    first = key.action.startswith(("app.go(", "app.command_palette", "filter"))
     return Binding(key.keys, key.action, key.label, show=False, priority=first)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding
 from textual.command import CommandList, CommandPalette, SearchIcon
-from textual.widgets import LoadingIndicator
+from textual.events import Key
+from textual.widgets import Input, LoadingIndicator
 
 PLACEHOLDER = "commands, jobs, graphs, cores, ranks, recordings, cache entries"
 
@@ -20,6 +21,12 @@ class CommandFinder(CommandPalette):
 
     def __init__(self) -> None:
         super().__init__(placeholder=PLACEHOLDER)
+
+    def on_key(self, event: Key) -> None:
+        """Take letters that came before the input line had the focus, as those typed right behind the key."""
+        if event.character and event.is_printable and self.focused is None:
+            self.query_one(Input).insert_text_at_cursor(event.character)
+            event.stop()
 
 
 class AsciiCommandFinder(CommandFinder):
