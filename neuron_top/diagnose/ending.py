@@ -21,7 +21,8 @@ _SUCCESS = late_pattern(
     r"|saved)\b(?! for))"
     r"|(?i:\b(?:training|job|run|inference|benchmark|evaluation|export|test)\w* (?:is |was |has )?(?:complete"
     r"|finished|done|succeeded))|(?i:\b(?:finished|completed) (?:training|inference|benchmark|evaluation|export)\b)"
-    r"|\bSUCCESS(?:FUL|FULLY)?\b|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
+    r"|\b(?:(?:PIPELINE|RUN)_)?SUCCESS(?:FUL|FULLY)?\b"
+    r"|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
     r"|\bWEXITSTATUS 0(?!\d)|W&B process to finish\.\.\. \(success\)|Compiled \d+ models?\b"
     r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$|^&&&& PASSED "
     r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
@@ -43,9 +44,12 @@ _OVER = late_pattern(
     r"|^wandb: (?:Synced \d|Find logs at: )"
     r"|^Finali[sz]ing parallel run$|^Total wall time: \d{1,6}:\d\d:\d\d$|\bdone\. Elapsed time: [\d.]{1,12} minutes\.$"
     r"|^Normal termination of \S|\bJOB DONE\.$|\bPROGRAM ENDED AT\b|\bTERMINATED NORMALLY\b|^Finished mdrun on rank \d"
+    r"|^salloc: Relinquishing job allocation \d|\btotal size is [\d,]{1,30}  speedup is \d|^Final Job Status: [A-Z]"
+    r"|^[+~-] [\w.-]{1,80}==\d\S{0,60}$|^-- Build files have been written to: \S|^Stopped server$"
+    r"|^llama_memory_breakdown_print: |\bTotal training time: \d|\bdone training in [\d.]{1,12} seconds$"
     r"|^WallClock: +[\d.]+ +CPUTime: |^Subject: Job \d+\S{0,20}: <.{0,200}> in cluster <\S{1,80}> (?:Done|Exited)$"
 )
-"""What a shell, a framework, a server, a workflow, a build or a simulation prints when it ends, well or not."""
+"""What a shell, a framework, a server, a workflow, a build, a copy or a simulation prints when it ends, well or not."""
 _LINES_TO_OVER = 4
 """From such a line to the end of the log."""
 

@@ -130,6 +130,12 @@ def is_bare(text: str) -> bool:
     return text.endswith(":") and is_mere and reads_as_exception(text)
 
 
+def is_name(text: str) -> bool:
+    """Whether a line is an exception's name and nothing else, as Poetry prints it above its words."""
+    found = EXCEPTION.match(text)
+    return found is not None and found["text"] is None and _NAMED.search(found["type"]) is not None
+
+
 def is_named_as_exception(raised: re.Match[str]) -> bool:
     """Whether the name ends like that of an exception."""
     return _NAMED.search(raised["type"]) is not None

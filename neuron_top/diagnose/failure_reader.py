@@ -231,7 +231,7 @@ class FailureReader:
             self._headings.expect(finding, statement, Expects.LABELED)
         elif general.heads_panics_words(statement.text):
             self._headings.expect(finding, statement, Expects.PANICS_WORDS)
-        elif exceptions.is_bare(statement.text):
+        elif exceptions.is_bare(statement.text) or (statement.indented and exceptions.is_name(statement.text)):
             self._headings.expect(finding, statement, Expects.WORDS)
         else:
             return

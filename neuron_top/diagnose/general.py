@@ -89,7 +89,10 @@ _SOURCE_REFUSED = late_pattern(
 _MLIR = late_pattern(r"loc\(|\S{1,300}\.mlir:\d")
 """How errors of MLIR begin, which only compilers use."""
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
-_ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b|\bThe condition \[ .{1,400} \] failed\. \S")
+_ASSERTION = late_pattern(
+    r"Assertion [`'\"].{1,400}[`'\"] failed\b|:\d{1,7}: [A-Z]{2,20}_ASSERT\(.{1,400}\) failed\b"
+    r"|\bThe condition \[ .{1,400} \] failed\. \S"
+)
 """How C, C++ and CUDA end a process whose own check fails, and how libraries of Gaudi report one; the file comes before
 it."""
 _ABORTS = late_pattern(r": Assertion `.{1,400}' failed\.?$")

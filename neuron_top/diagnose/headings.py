@@ -177,9 +177,12 @@ class Headings:
             if verdict.weight is Weight.CASCADE:  # its only words sum up what failed before
                 heading.finding.verdict = heading.finding.verdict._replace(weight=Weight.CASCADE)
             return Below.OTHER
-        if FRAME.match(statement.text) or not any(map(str.isalpha, statement.text)):
+        is_apart = heading.statement.indented and not statement.indented
+        if is_apart or FRAME.match(statement.text) or not any(map(str.isalpha, statement.text)):
             return Below.OTHER
         move(heading.finding, statement)
+        if heading.finding.verdict.row is None:
+            _take_meaning(heading.finding, statement)
         return Below.REASON
 
 

@@ -34,6 +34,8 @@ _HEADER = late_pattern(r"(?:with eror log: )?\[?\s*(?:Failed compilation with\b|
 _LABEL_PATTERN = r"Error message:\s*"
 _LABEL = late_pattern(_LABEL_PATTERN)
 _QUOTED_TRACEBACK = late_pattern(_LABEL_PATTERN + r"Traceback \(")
+_CLASS = late_pattern(r"Error class:\s*\w")
+"""The exception's name, which stands below its message: all there is of a failure whose message is empty."""
 _DATE = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s*")
 _END = late_pattern(r"\[libneuronxla [^\]]{1,80}\]")
 _FOREIGN = late_pattern(
@@ -114,7 +116,8 @@ class CompilerMessage(msgspec.Struct):
         if self.best is None or (_named(statement) and not _named(self.best)):
             if _REMARK.match(statement.text):
                 return
-            if no_failures.NOISE.search(statement.text) or DETAIL.match(statement.text):
+            is_detail = DETAIL.match(statement.text) and not _CLASS.match(statement.text)
+            if no_failures.NOISE.search(statement.text) or is_detail:
                 return
             self.best = statement
 

@@ -60,8 +60,12 @@ _MINUTES_TO_EXPLAIN = 10.0
 nothing."""
 _MINUTES_TO_FAIL = 60.0
 """From here on a wait for another process's compile that does not end is a failure by itself."""
-_TOOLS_ERROR = late_pattern(r"(?:[\w./-]{1,80}: ){0,2}(?:error|fatal(?: error)?|ERROR|FATAL): ")
-"""How a command-line tool begins its reason for exiting: a logger puts more in front."""
+_TOOLS_ERROR = late_pattern(
+    r"(?:[\w./-]{1,80}(?: [\w-]{1,40}){0,2}: ){0,2}(?:(?:[a-z]{1,20} )?error|fatal(?: error)?|ERROR|FATAL): "
+    r"|(?:[\d-]{10} [\d:]{8} )?ERROR \d{3}: \S|ssh: connect to host \S|FAILED: Build did NOT complete successfully$"
+    r"|Error applying plan:$|to show complete usage, run with -h$|main: exiting due to \S"
+)
+"""How a command-line tool says why it exits, or that it does: a logger puts more in front of `error:`."""
 _STOPPED = frozenset(
     status for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM) for status in (-each, 128 + each)
 )
@@ -110,7 +114,7 @@ def diagnosis(
     is_torn = is_torn and not open_failures and exit_code is None
     ends_in_reason = ends_in_reason and not (open_failures or is_torn or succeeded) and exit_code is None
     failed = bool(open_failures) or is_torn or ends_in_reason or (exit_code not in (None, 0))
-    overcome = [finding for finding in ended if _was_failure(finding)]
+    overcome = [finding for finding in ended if _was_failure(finding, progress)]
     causes = _ordered(open_failures if failed else overcome)
     causes = _with_wait_first(_with_scheduler_first(causes), open_failures)
     if failed and not causes:
@@ -162,7 +166,7 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     success_line = end.programs_line if finding.terminal else end.success_line
     if success_line is not None and (success_line > finding.last_line or _is_farewell(finding)):
         return True
-    if finding.restarted_at > finding.last_line and progress.steps > finding.restarted_steps:
+    if _made_steps_again(finding, progress):
         return True
     steps, compiles = progress.steps - finding.last_steps, progress.compiles - finding.last_compiles
     if finding.verdict.cause_class in (CauseClass.LOCK_TIMEOUT, CauseClass.NETWORK) and steps + compiles > 0:
@@ -171,9 +175,15 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     return steps >= (_STEPS_BEHIND_WORDS if is_printed else _STEPS_OF_A_LIVING_JOB)
 
 
-def _was_failure(finding: Finding) -> bool:
+def _made_steps_again(finding: Finding, progress: JobProgress) -> bool:
+    """Whether a launcher started its workers again after it, and those made a step."""
+    return finding.restarted_at > finding.last_line and progress.steps > finding.restarted_steps
+
+
+def _was_failure(finding: Finding, progress: JobProgress) -> bool:
     """Whether it was a failure for certain, in a job that did not fail: also a doubtful one whose recovery was seen."""
-    return finding.weight < Weight.CASCADE and (finding.recovered or finding.verdict.doubt is Doubt.NONE)
+    is_certain = finding.verdict.doubt is Doubt.NONE or finding.recovered or _made_steps_again(finding, progress)
+    return finding.weight < Weight.CASCADE and is_certain
 
 
 def _leaves_why(finding: Finding) -> bool:

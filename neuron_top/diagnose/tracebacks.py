@@ -76,6 +76,8 @@ _PURGE_EVERY = 50
 _LOGGED_AT = (LogLevel.WARNING, LogLevel.ERROR)
 """Levels at which programs log an exception that they have caught, but also one that ends them."""
 _INTERRUPTED = "KeyboardInterrupt"
+_HYDRAS_FORMATTING = late_pattern(r"hydra[/\\]_internal[/\\]utils\.py\", line \d{1,6}, in run_and_report$")
+"""Where Hydra fails at shortening the traceback of the program; the program's own follows."""
 _POLLS = late_pattern(
     r"(?:[\w.]{1,120}\.)?(?:\w{0,40}[Tt]imeout(?:Error)?|Again|Empty|Full|BlockingIOError|StopIteration"
     r"|KeyboardInterrupt)\b"
@@ -471,7 +473,8 @@ class Tracebacks:
             for led in state.chain[:-1]:
                 led.demoted |= led is not finding and led.verdict.cause_class is CauseClass.NETWORK
         if state.previous is None:
-            state.previous, state.previous_is_probe = finding, is_probe
+            state.previous = finding
+            state.previous_is_probe = is_probe or _HYDRAS_FORMATTING.search(state.raised_at) is not None
         handled, state.handled, state.latest = state.handled, None, finding
         if handled is not None and handled is not finding:
             is_same_code = state.handled_at == state.raised_at != ""

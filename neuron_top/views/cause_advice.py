@@ -254,6 +254,13 @@ OF_ROWS: dict[str, str] = {
     "compile again",
     "a runtime call failed, in the framework's words": _RUNTIME_LINES,
     "execution failed": _RUNTIME_LINES,
+    "a TPU's core halted": "A core of the TPU stopped inside the program: run once more, and report the graph that the "
+    "line names if it happens again",
+    "rsync failed": "rsync's lines above it say which file or connection failed",
+    "rsync lost its connection": "The program at the other end has gone: see that rsync is installed there, that the "
+    "login prints nothing, and that the connection lasts",
+    "AzCopy counts what it did not copy": "AzCopy's own log, which it names at its start, lists each transfer that "
+    "failed and why; azcopy jobs resume tries them again",
     "execution failed, in TorchNeuron's words": _RUNTIME_LINES,
     "host memory, in TorchNeuron's words": "The runtime found no more memory on the host: fewer workers, a smaller "
     "batch or data loader, a higher limit of the container",

@@ -49,9 +49,10 @@ _COMPILER_WITHIN = late_pattern(
 )
 """The whole header, after a launcher's prefix or after the progress that the compiler draws."""
 _COMPILER_WITHOUT_STAMP = late_pattern(
-    r"E{0,20}(?P<level>ERROR|WARNING|INFO|FATAL|CRITICAL) \d{1,20} \[(?P<component>neuronx?-cc|job\.\w[\w.]{0,80})\]: ?"
+    r"(?:E{0,20}(?P<level>ERROR|WARNING|INFO|FATAL|CRITICAL) \d{1,20} \[(?P<component>neuronx?-cc|job\.\w[\w.]{0,80})\]"
+    r"|\[neuronx?-cc\]): ?"
 )
-"""The header without its timestamp, as in documents and excerpts."""
+"""The header without its timestamp, perhaps without its level and process too, as in documents and excerpts."""
 _TO_ITS_USER = "USER"
 """How the compiler marks messages to its user, failures as well: not a level."""
 

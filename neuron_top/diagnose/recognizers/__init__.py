@@ -24,7 +24,7 @@ from neuron_top.diagnose.recognizers.dependencies import NOT_INSTALLED, OTHER_VE
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
 from neuron_top.diagnose.recognizers.interruptions import BY_SCHEDULER, HOST_TAKEN, STOPPED
 from neuron_top.diagnose.recognizers.locks import WAITS
-from neuron_top.diagnose.recognizers.network import TRIED_AGAIN
+from neuron_top.diagnose.recognizers.network import RSYNC_FAILED, RSYNC_LOST, TRIED_AGAIN
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
 from neuron_top.diagnose.recognizers.scheduling import NO_CAPACITY
 from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recognize
@@ -59,6 +59,8 @@ __all__ = [
     "STOPS_TASKS",
     "STOPS_WORKERS",
     "TRIAL_FAILED",
+    "RSYNC_FAILED",
+    "RSYNC_LOST",
     "TRIED_AGAIN",
     "WAITS",
     "TERMINAL",

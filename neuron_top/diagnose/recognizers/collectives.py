@@ -77,8 +77,8 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         "Ascend's collectives say why",
         CauseClass.COLLECTIVE,
         Weight.REASON,
-        words("ei0"),
-        r"(?:^|Error Message: ?|\s)EI\d{4}: \S",
+        words("ei0|ej0"),
+        r"(?:^|Error Message: ?|\s)E[IJ]\d{4}: \S",
     ),
     Recognizer(
         "an endpoint's error",
@@ -138,7 +138,8 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|Connect to \S{1,100}<\d+> failed|\bNo transport found (?:for|between)\b"
             r"|connectFullMesh failed|(?i:rendezvous.{0,100}(?:timed? ?out|timeout|fail|refused|closed|error))"
             r"|RendezvousTimeoutError"
-            r"|(?i:timed out .{0,60}(?:waiting for(?! the condition)|clients))|\d+/\d+ clients joined"
+            r"|(?i:timed out .{0,60}(?:waiting for(?! the condition| [\w ]{1,40} to start\b)|clients))"
+            r"|\d+/\d+ clients joined"
             r"|(?i:timed out waiting \d+ ?\w{1,12} for)"
             r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out)"

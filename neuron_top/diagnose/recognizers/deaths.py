@@ -103,7 +103,7 @@ DEATHS: tuple[Recognizer, ...] = (
         words("abruptly died|terminated abruptly|exited unexpectedly"),
         (
             r"subprocess\w* (?:has |have )?abruptly died|process pool was terminated abruptly"
-            r"|worker .{0,60}exited unexpectedly$"
+            r"|worker .{0,60}exited unexpectedly(?:$| with exit code \d)"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

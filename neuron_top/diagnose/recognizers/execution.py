@@ -128,18 +128,26 @@ EXECUTION: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "a TPU's core halted",
+        CauseClass.RUNTIME_EXEC,
+        Weight.REASON,
+        words("core halted unexpectedly|device halted prematurely"),
+        r"\bCore halted unexpectedly\b|\bdevice halted prematurely\b",
+    ),
+    Recognizer(
         "execution failed",
         CauseClass.RUNTIME_EXEC,
         Weight.STATEMENT,
         words(
             "nrt_exec|nrt execution|execute model|execute the model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed"
             "|status_code=|message=|nrt_load|nrt_tensor|execution failed|load neff|load nn|load subgraph|load the neff"
-            "|stage graph|nrt status code|neff is invalid|invalid neff"
+            "|stage graph|nrt status code|neff is invalid|invalid neff|failed in nrtd"
         ),
         (
             r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute (?:the )?model"
             r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load|tensor).{0,100}(?i:fail"
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
+            r"|\bnrt \w{1,40} failed in nrtd\b"
             r"|status_code=[1-9]|\bnrt status code [1-9]|\bstatus=[1-9]\d{0,3},? (?:error )?message="
             r"|(?i:failed to (?:load (?:the )?(?:neff|nn|subgraph)|stage graph)\b|neff is invalid|invalid neff\b)"
         ),

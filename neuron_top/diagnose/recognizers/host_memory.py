@@ -61,10 +61,11 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|defaultcpuallocator|running out of memory|out of memory allocating"
             "|exceeded limit|term_memlimit|memory usage limit|exceeding memory limits|memory limits. |out_of_memory"
             "|ran out of memory|out_of_me+|heap out of memory|[winerror 1455]"
+            "|memory quota "
             "|: out of memory|memory limit|usage hard limit|to free up memory|: badness |insufficient virtual"
         ),
         (
-            r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill(?!_process\+))|Memory cgroup out of memory"
+            r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill(?!_process[.+]))|Memory cgroup out of memory"
             r"|\bMemoryError\b"
             r"|\bjob killed: \w{0,4}mem\b.{0,80}exceeded limit|Cannot allocate memory"
             r"|\binsufficient virtual memory\b"
@@ -75,6 +76,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             r"|\btasks? [\d,-]{1,80}: Out Of Memory$|PBS: job killed: v?mem \S{1,30} exceeded limit"
             r"|\bTERM_(?:MEM|SWAP)LIMIT\b|reaching LSF memory usage limit"
             r"|\b(?i:task|job|container|pod|instance|machine) ran out of memory\b"
+            r"|(?i:\bmemory quota (?:vastly )?exceeded\b)"
             r"|for exceeding memory limits|running beyond (?:physical|virtual) memory limits"
             r"|(?i:slurm|job).{0,120}?(?i:state|status)(?: is)?\W{1,4}OUT_OF_MEMORY\b|^State: OUT_OF_MEMORY\b"
             r"|\bRun time [\d:-]{4,20}, OUT_OF_MEMORY\b|^\d.{0,200} OUT_OF_ME(?:\+|MORY) +\d+:\d+$"

@@ -37,7 +37,8 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             "|: 'timeout'|: 'cancelled'|state: timeout|status: timeout|state=timeout|, timeout|node_fail"
             "|: deadline|state: cancelled|attempt duration exceeded"
             "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
-            "|user aborted: stopping|sending ctrl-c to| timeout  | cancelled+ | deadline  |wtermsig 1|wtermsig 2"
+            "|cancelled by user|user aborted: stopping|sending ctrl-c to| timeout  | cancelled+ | deadline  |wtermsig 1"
+            "|wtermsig 2"
         ),
         (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
@@ -47,7 +48,8 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             r"|(?<!STEP)(?: \S{1,40} ON \S{1,80}) CANCELL?ED AT"
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
             r"|(?i:preempted(?!/|,? or\b| node, etc)|spot (?:instance )?interruption|spot training interrupted"
-            r"|terminated by user|(?:operation|job|run) was cancell?ed\b|interrupted by user|pod was evicted)"
+            r"|terminated by user|(?:operation|job|run) was cancell?ed\b|interrupted by user|pod was evicted"
+            r"|^operation cancelled by user)"
             r"|^User aborted: stopping task\b|^\[mpiexec@\S{1,200}\] Sending Ctrl-C to processes"
             r"|^Stopp(?:ing - Stopping the|ed - Training) .{0,20}job\b|MaxRuntimeExceeded"
             r"|active longer than specified deadline|\bhas exceeded the maximum execution time of \d"

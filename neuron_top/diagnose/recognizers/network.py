@@ -7,6 +7,8 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 TRIED_AGAIN = "a download is tried again"
 """Row of a tool's warning before it retries: it is the reason only if the tool fails in the end and states no other."""
+RSYNC_FAILED, RSYNC_LOST = "rsync failed", "rsync lost its connection"
+"""Rows of what rsync prints last, and of why."""
 NETWORK: tuple[Recognizer, ...] = (
     Recognizer(
         TRIED_AGAIN,
@@ -54,6 +56,34 @@ NETWORK: tuple[Recognizer, ...] = (
         r"^(?:fatal: )?(?:[Cc]ould not parse object '[0-9a-f]|reference is not a tree: [0-9a-f])",
         Confidence.LOW,
         doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        RSYNC_FAILED,
+        CauseClass.TOOL_ERROR,
+        Weight.DEATH,
+        words("rsync error: "),
+        r"\brsync error: .{1,200} \(code \d{1,3}\) at \S{1,80}\(\d{1,6}\)",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        RSYNC_LOST,
+        CauseClass.NETWORK,
+        Weight.MESSAGE,
+        words(
+            "rsync: connection unexpectedly closed|rsync: [sender] connection|rsync: read error: |rsync: write error: "
+        ),
+        r"\brsync: (?:\[\w{1,20}\] )?(?:connection unexpectedly closed \(\d|(?:read|write) error: \S)",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "AzCopy counts what it did not copy",
+        CauseClass.TOOL_ERROR,
+        Weight.DEATH,
+        words("transfers failed: "),
+        r"^(?:Total )?Number of (?:File )?Transfers Failed: [1-9]",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "ssh is refused",

@@ -88,9 +88,11 @@ RUNTIME_START: tuple[Recognizer, ...] = (
         words(
             "nrt_init|could not be initialized|nrt_uninitialized|initialize devices|tdrv_init|initialize neuron"
             "|neuron runtime|initialize backend|neuron.sock|neuron-rtd|unknown backend|pjrt|init failed"
+            "|missing xla configuration|operation xrt"
         ),
         (
-            r"(?:Unable to initialize|Unknown) backend:? '?neuron|(?i:unknown pjrt (?:backend|plugin|device))"
+            r"(?:Unable to initialize|Unknown) backend:? '?neuron|(?i:unknown pjrt[ _](?:backend|plugin|device))"
+            r"|: Missing XLA configuration$|\bCannot assign a device for operation XRT\w"
             r"|PJRT_Client_Create: |(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
             r"|Is neuron-rtd running|"
             r"\binit failed: NRT_"

@@ -93,7 +93,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
         words(
             "insufficient|capacityerror|limitexceeded|countexceeded|capacity block|capacityexceeded|ml compute capacity"
             "|allocate resources|unfulfillablecapacity|node configuration is not available|vcpu capacity"
-            "|resourcesunavailableerror|quota_exceeded|quota '"
+            "|resourcesunavailableerror|quota_exceeded|quota '|to be provisioned"
         ),
         (
             r"Insufficient(?:Instance|Host|ReservedInstances?|Address)?Capacity|\bCapacityError\b|UnfulfillableCapacity"
@@ -103,6 +103,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
             r"|(?i:capacity block.{0,80}(?:expired|not active|ended|not started|not yet|no longer))"
             r"|\binsufficient regional quota to satisfy\b"
             r"|\bResourcesUnavailableError: \S|\bQUOTA_EXCEEDED\b|\bQuota '\w{1,80}' exceeded\b"
+            r"|\bwaited for more than \d.{0,80} to be provisioned\b"
             r"|Unable to allocate resources|Requested node configuration is not available"
         ),
         any_level=True,

@@ -50,6 +50,7 @@ USAGE: tuple[Recognizer, ...] = (
             "|missing argument|missing parameter|missing command|unexpected extra argument|flags parsing error"
             "|unsupported nproc_per_node|expected, but not set"
             "|unknown command line flag|illegal value '|could not consume arg|unexpected argument '|not expected: "
+            "|error while handling argument"
         ),
         (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
@@ -61,6 +62,7 @@ USAGE: tuple[Recognizer, ...] = (
             r"|flags parsing error:|unknown command line flag|illegal value '.{0,200}' specified for \w{1,20} flag"
             r"|\bmissing (?:option|argument|parameter|command)(?: ['\"]|\.)|unexpected extra arguments? \("
             r"|unsupported nproc_per_node value: |\benvironment variable \w{1,60} expected, but not set\b"
+            r"|\berror while handling argument \"-"
             r"|could not consume arg|unexpected argument '-|^the following arguments? (?:was|were) not expected: "
         ),
     ),

@@ -525,4 +525,27 @@ RuntimeErrorpred = model(imgs)  # forward
 >>>Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that your module has parameters that were not used in producing loss.
 """,
     ),
+    Case(
+        "NCCL names the call to CUDA that failed",
+        "runtime_exec",
+        """
+tea-1:2736:2736 [0] NCCL INFO Channel 00/24 : 0 1
+>>>tea-1:2736:2736 [0] transport/cup.cc:79 (cupAlloc) NCCL WARN Failed to bind memory of size 4096 : CUDA error 802 'system not yet initialized'
+Traceback (most recent call last):
+  File "pour.py", line 5, in <module>
+    dist.barrier()
+RuntimeError: NCCL error: unhandled cuda error (run with NCCL_DEBUG=INFO for details)
+""",
+    ),
+    Case(
+        "Ascend's first code says why a job cannot begin",
+        "collective",
+        """
+RuntimeError: [ERROR] HCCL error in: csrc/Tea.cpp:64
+[ERROR] 2026-03-04-05:06:07 (PID:927, Device:3, RankID:3) ERR02200 DIST call hccl api failed.
+>>>EJ0001: 2026-03-04-05:06:07.167.645 Failed to initialize the kettle process. Reason: the last one may still be there.
+        TraceBack (most recent call last):
+        wait response fail, device response code[1]. unknown device error.[FUNC:Pour][FILE:cup.cpp][LINE:29]
+""",
+    ),
 )

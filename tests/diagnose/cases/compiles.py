@@ -833,4 +833,28 @@ Iteration #184 - Contexts: 5
 >>>[error] BackendAllocatorException: Compilation failed: Compiler could not find a valid partition to contexts.
 """,
     ),
+    Case(
+        "the oldest compiler's banner without a header",
+        "compile_error",
+        """
+[neuron-cc]: ****************************************
+[neuron-cc]:  An Internal Compiler Error has occurred
+[neuron-cc]: ****************************************
+[neuron-cc]:
+>>>[neuron-cc]: Error message:  the kettle has no handle of size 0.5
+[neuron-cc]: Error class:    ValueError
+[neuron-cc]: Error location: Unknown
+""",
+    ),
+    Case(
+        "a banner whose message is empty names the exception at least",
+        "compile_error",
+        """
+03/04/2026 05:06:07 PM ERROR 812 [neuron-cc]:  An Internal Compiler Error has occurred
+03/04/2026 05:06:07 PM ERROR 812 [neuron-cc]: Error message:  
+03/04/2026 05:06:07 PM ERROR 812 [neuron-cc]: 
+>>>03/04/2026 05:06:07 PM ERROR 812 [neuron-cc]: Error class:    AssertionError
+03/04/2026 05:06:07 PM ERROR 812 [neuron-cc]: Error location: Unknown
+""",
+    ),
 )

@@ -458,4 +458,32 @@ INFO pouring
 """,
         "failed",
     ),
+    Case(
+        "wget ends with the server's refusal",
+        "network",
+        """
+Resolving tea.example.com (tea.example.com)... 192.0.2.4
+HTTP request sent, awaiting response... 403 Forbidden
+>>>2026-03-04 05:06:07 ERROR 403: Forbidden.
+""",
+        "failed",
+    ),
+    Case(
+        "packages that uv has installed",
+        "",
+        """
+Installed 2 packages in 12ms
+ + tea==1.2.3
+ + kettle==0.4.5
+""",
+        "finished",
+    ),
+    Case(
+        "Dagster reports the end of a pipeline",
+        "",
+        """
+2026-03-04 05:06:07 - dagster - DEBUG - tea - PIPELINE_SUCCESS - Finished execution of pipeline "tea".
+""",
+        "finished",
+    ),
 )

@@ -398,4 +398,20 @@ time=2026-03-04T05:06:07.861Z level=INFO source=server.go:497 msg="loading model
 [GIN] 2026/03/04 - 05:06:07 | 500 |  1.404291251s |    10.0.0.5 | POST     "/api/chat"
 """,
     ),
+    Case(
+        "a platform's memory quota",
+        "host_oom",
+        """
+2026-03-04T05:06:07.556352+00:00 heroku[web.1]: Process running mem=1025M(200.2%)
+>>>2026-03-04T05:06:07.558523+00:00 heroku[web.1]: Error R15 (Memory quota vastly exceeded)
+""",
+    ),
+    Case(
+        "the kernel's frames are not the reason",
+        "host_oom",
+        """
+2026-03-04T05:06:07,678661+02:00  oom_kill_process.cold.33+0xb/0x10
+>>>2026-03-04T05:06:07,679700+02:00 Out of memory: Killed process 812 (tea) total-vm:870376kB, anon-rss:603560kB
+""",
+    ),
 )

@@ -459,4 +459,12 @@ Epoch: 1/3, loss: 0.55, took: 12 seconds
 >>>batch: 19172, current loss: 0.36=>> PBS: job killed: walltime 86489 exceeded limit 86400
 """,
     ),
+    Case(
+        "somebody ends pip",
+        "interrupted",
+        """
+Looking in indexes: https://example.com/simple
+>>>ERROR: Operation cancelled by user
+""",
+    ),
 )

@@ -470,4 +470,12 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "rsync loses its connection",
+        "network",
+        """
+>>>rsync: connection unexpectedly closed (0 bytes received so far) [sender]
+rsync error: unexplained error (code 255) at io.c(235) [sender=3.1.3]
+""",
+    ),
 )

@@ -650,4 +650,35 @@ Fitting model: Teapot_BAG_L1 ...
 """,
         recovered=True,
     ),
+    Case(
+        "rsync succeeds the second time",
+        "",
+        """
+2026/03/04 05:06:07 [25969] rsync: connection unexpectedly closed (0 bytes received so far) [sender]
+2026/03/04 05:06:07 [25969] rsync error: error in rsync protocol data stream (code 12) at io.c(235) [sender=3.1.3]
+2026/03/04 05:06:30 [26003] building file list
+2026/03/04 05:06:30 [26003] <f+++++++++ tea.txt
+2026/03/04 05:06:30 [26003] sent 226,040 bytes  received 263 bytes  64,658.00 bytes/sec
+2026/03/04 05:06:30 [26003] total size is 225,967  speedup is 1.00
+""",
+        "finished",
+        recovered=True,
+    ),
+    Case(
+        "an elastic launcher starts its workers again after an error without words",
+        "",
+        """
+[ERROR] 2026-03-04 05:06:07,219 local_elastic_agent: [default] Worker group failed
+Traceback (most recent call last):
+  File "/opt/site-packages/torch/multiprocessing/spawn.py", line 119, in join
+    raise Exception(msg)
+Exception:
+
+[INFO] 2026-03-04 05:06:07,220 api: [default] Worker group FAILED. 3/3 attempts left; will restart worker group
+[INFO] 2026-03-04 05:06:37,502 api: [default] Starting worker group
+step: 0 loss: 3.5
+step: 1 loss: 3.25
+""",
+        recovered=True,
+    ),
 )

@@ -737,4 +737,44 @@ srun: error: node1: task 3: Exited with exit code 1
         "runtime_exec",
         ">>>2026-Mar-04 05:06:07.0089 11:22 ERROR  NMGR:tea_check_tensor_set  Tensor input20 allocated on logical nc 0 must be on same nc as model (1)\n",
     ),
+    Case(
+        "the daemon of the oldest runtime reports a failure",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "pour.py", line 5, in <module>
+    cup = kettle(water)
+>>>RuntimeError: nrt infer_post failed in nrtd
+The above operation failed in interpreter, with the following stack trace:
+""",
+    ),
+    Case(
+        "PyTorch/XLA does not know the device that the environment names",
+        "runtime_init",
+        """
+        clone
+*** End stack trace ***
+
+>>>Unknown PJRT_DEVICE 'KETTLE'
+""",
+    ),
+    Case(
+        "PyTorch/XLA was not told of any device",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "pour.py", line 5, in <module>
+    device = xm.xla_device()
+>>>RuntimeError: torch_xla/csrc/runtime/computation_client.cc:12 : Missing XLA configuration
+""",
+    ),
+    Case(
+        "a core of a TPU halts in a graph",
+        "runtime_exec",
+        """
+F0304 05:06:07.890307    9276 pjrt_client.cc:487] >>>Non-OK-status: status status: INTERNAL: Core halted unexpectedly: INTERNAL: at tag:pc Tea:88 (from Tea:91). HLO: fusion.2; HLO computation: Pour.11_spmd
+*** Begin stack trace ***
+        tsl::CurrentStackTrace()
+""",
+    ),
 )

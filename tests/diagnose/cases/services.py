@@ -671,4 +671,56 @@ Shepherd trace:
 [   14.681825] cloud-init[4138]: Mar 04 05:06:07 cloud-init[4138]: util.py[WARNING]: Failed running /var/lib/cloud/instance/scripts/part-001 [127]
 """,
     ),
+    Case(
+        "a server's program does not start in time",
+        "tool_error",
+        """
+time=2026-03-04T05:06:07.000Z level=INFO source=server.go:589 msg="waiting for server to become available"
+>>>time=2026-03-04T05:11:07.000Z level=ERROR source=sched.go:455 msg="error loading" error="timed out waiting for llama runner to start - progress 0.00"
+""",
+    ),
+    Case(
+        "a check of GGML's, and the error of the server above it",
+        "script_error",
+        """
+>>>llama.cpp:10939: GGML_ASSERT(hparams.n_tea > 0) failed
+time=2026-03-04T05:06:07.824+08:00 level=ERROR source=sched.go:455 msg="error loading llama server" error="llama runner process has terminated: GGML_ASSERT(hparams.n_tea > 0) failed"
+""",
+    ),
+    Case(
+        "machines that a cloud does not provide in time",
+        "tool_error",
+        """
+I 11-26 17:45:57 backend.py:1356] Successfully provisioned or found existing head VM. Waiting for workers.
+>>>E 11-26 17:47:34 utils.py:992] Timed out: waited for more than 90 seconds for new workers to be provisioned, but no progress.
+E 11-26 17:47:34 backend.py:1118] *** Failed provisioning the cluster. ***
+""",
+    ),
+    Case(
+        "Poetry names the exception, and below it the words",
+        "missing_dependency",
+        """
+Installing dependencies from lock file
+
+  - Installing kettle (1.13.1): Failed
+
+  RuntimeError
+
+>>>  Unable to find installation candidates for kettle (1.13.1)
+
+  at /opt/site-packages/poetry/installation/chooser.py:74 in choose_for
+       70|
+""",
+    ),
+    Case(
+        "AzCopy counts what failed",
+        "tool_error",
+        """
+Number of File Transfers Completed: 1165766
+>>>Number of File Transfers Failed: 39
+Number of Folder Transfers Failed: 0
+Final Job Status: CompletedWithErrors
+""",
+        "failed",
+    ),
 )

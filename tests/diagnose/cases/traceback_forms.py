@@ -485,4 +485,45 @@ Configuration: a small plan
 """,
         "failed",
     ),
+    Case(
+        "Hydra cannot shorten a traceback",
+        "script_error",
+        """
+Error executing job with overrides: ['cup=2']
+An error occurred during Hydra's exception formatting:
+AssertionError()
+Traceback (most recent call last):
+  File "/opt/site-packages/hydra/_internal/utils.py", line 254, in run_and_report
+    assert mdl is not None
+AssertionError
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "pour.py", line 168, in <module>
+    main()
+  File "/opt/site-packages/hydra/_internal/utils.py", line 296, in run_and_report
+    raise ex
+  File "pour.py", line 160, in main
+    cup.pour(pot)
+>>>AttributeError: 'Cup' object has no attribute 'pour'
+""",
+    ),
+    Case(
+        "a data loader's worker ended, and the loader sums that up",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/opt/site-packages/torch/utils/data/dataloader.py", line 724, in _try_get_data
+    data = self.data_queue.get(timeout=timeout)
+>>>RuntimeError: DataLoader worker (pid 812) exited unexpectedly with exit code 1. Details are lost.
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "pour.py", line 137, in train
+    for cup in loader:
+RuntimeError: DataLoader worker (pid(s) 812, 813) exited unexpectedly
+""",
+    ),
 )

@@ -487,4 +487,24 @@ llama_model_load: error loading model: llama_model_loader: failed to load model 
 main: error: unable to load model
 """,
     ),
+    Case(
+        "llama.cpp refuses the value of an option",
+        "bad_usage",
+        """
+  Device 0: Kettle, compute capability 8.7
+>>>error while handling argument "-fa": error: unknown value for --flash-attn: '--tea'
+
+usage:
+-fa,   --flash-attn [on|off|auto]       set it
+""",
+    ),
+    Case(
+        "a subcommand's parser refuses a choice",
+        "bad_usage",
+        """
+usage: tea-cli <command> [<args>] pour [-h]
+>>>tea-cli pour: error: invalid choice: 'kettle' (choose from 'cup', 'pot')
+""",
+        "failed",
+    ),
 )
