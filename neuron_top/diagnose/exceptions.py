@@ -29,6 +29,10 @@ _NO_COMMAND = late_pattern(r"No such file or directory: ['\"][^/'\"]{1,200}['\"]
 _OF_A_MODULE = late_pattern(r"(?:partially initialized )?module '[\w.]{1,100}' has no attribute '")
 _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
 """Raised when a lookup finds nothing; an exception raised while one is handled explains more."""
+_NO_FILE = late_pattern(r"\bHTTP Error 404\b")
+_BUILD_FAILED = late_pattern(
+    r"(?:subprocess\.)?CalledProcessError: Command '\['(?:\S{0,200}/)?(?:ninja|cmake|make|gcc|g\+\+)'"
+)
 _NO_MODULE = late_pattern(r"(?:ModuleNotFoundError|ImportError): No module named \S")
 _DIED = late_pattern(r"CalledProcessError: Command .{1,5000} died with <Signals\.SIG(?:KILL|SEGV|ABRT|BUS|ILL|FPE)\b")
 """How Python reports that a program that it started was ended by a signal, other than those that ask it to end."""
@@ -131,7 +135,7 @@ def is_bare(text: str) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Whether a line is an exception's name and nothing else, as Poetry prints it above its words."""
+    """Whether a line is an exception's name and nothing else."""
     found = EXCEPTION.match(text)
     return found is not None and found["text"] is None and _NAMED.search(found["type"]) is not None
 
@@ -194,6 +198,11 @@ def is_probe(raised: re.Match[str]) -> bool:
 def is_other_import(handled: str, raised: str) -> bool:
     """Whether the second module was imported in place of the first, which was not there either."""
     return handled != raised and all(map(_NO_MODULE.match, (handled, raised)))
+
+
+def is_built_instead(handled: str, raised: str) -> bool:
+    """Whether a package was built since there was no file of it to download, and the build failed."""
+    return _NO_FILE.search(handled) is not None and _BUILD_FAILED.match(raised) is not None
 
 
 def without_copies(text: str) -> tuple[str, int]:

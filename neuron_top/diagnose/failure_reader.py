@@ -183,7 +183,7 @@ class FailureReader:
 
     def _judged(self, statement: Statement) -> Finding | None:
         """The finding of a line outside tracebacks and messages, if it has one."""
-        verdict = general.judge(statement)
+        verdict = self._compilers_death(statement) or general.judge(statement)
         if verdict is None:
             self.depends_on_place |= self._suspects.note(statement)
         below, headed = self._headings.read(statement, verdict)
@@ -212,6 +212,14 @@ class FailureReader:
             self._await_reason(statement, finding)
         return finding
 
+    def _compilers_death(self, statement: Statement) -> CauseVerdict | None:
+        """What a line means that reports a signal, below the command of a build that calls a compiler."""
+        if not general.reports_signal(statement.text):
+            return None
+        self.depends_on_place = True
+        above = self._place.statement_above(statement.line)
+        return None if above is None else general.compilers_death(statement, above.text)
+
     def _note_going_on(self, statement: Statement, finding: Finding, logged_at: LogLevel) -> None:
         """Note where the program says, at this line, that it goes on without what failed."""
         if logged_at is LogLevel.WARNING and (finding.goes_on_at or finding.line == statement.line):
@@ -231,7 +239,7 @@ class FailureReader:
             self._headings.expect(finding, statement, Expects.LABELED)
         elif general.heads_panics_words(statement.text):
             self._headings.expect(finding, statement, Expects.PANICS_WORDS)
-        elif exceptions.is_bare(statement.text) or (statement.indented and exceptions.is_name(statement.text)):
+        elif exceptions.is_bare(statement.text) or _is_name_in_report(statement, verdict):
             self._headings.expect(finding, statement, Expects.WORDS)
         else:
             return
@@ -371,6 +379,12 @@ class FailureReader:
         move(finding, statement)
         finding.recovered = self.graphs.started_here(statement)
         return True
+
+
+def _is_name_in_report(statement: Statement, verdict: CauseVerdict) -> bool:
+    """Whether an exception's name stands alone in an indented report, as Poetry prints it above its words."""
+    is_exception = verdict.row is None and verdict.weight is Weight.STATEMENT
+    return is_exception and statement.indented and exceptions.is_name(statement.text)
 
 
 def _blame_compiler(findings: Findings, message: CompilerMessage, verdict: CauseVerdict) -> None:

@@ -32,7 +32,16 @@ from neuron_top.diagnose.no_failures import (
     is_survived,
 )
 from neuron_top.diagnose.reasons_below import BARE_HEADING, leaves_reason
-from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
+from neuron_top.diagnose.recognizers import (
+    BUILD_CRASHED,
+    BUILD_KILLED,
+    CALLS_COMPILER,
+    Doubt,
+    ReasonGiven,
+    Recognizer,
+    Weight,
+    recognize,
+)
 from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.diagnose.verdicts import TOOL_NAME, CauseVerdict, by_row, consequence, without_reason
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -163,6 +172,9 @@ _PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERRO
 """How pytest names a test, before or after its result."""
 _PYTESTS_REASON = late_pattern(r"E {2,80}(?:Failed: \S|assert \S)")
 """How pytest prints why a test failed, where that is no exception by its name."""
+_DIED = late_pattern(
+    r"(?:Killed|Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?"
+)
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
 _CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
@@ -226,6 +238,20 @@ def rest_of_banner(statement: Statement) -> CauseVerdict | None:
     return CauseVerdict(
         CauseClass.COMPILE_ERROR, Weight.CASCADE, FAILED_WITHOUT_MESSAGE, Confidence.LOW, ReasonGiven.MISSING
     )
+
+
+def reports_signal(text: str) -> bool:
+    """Whether a line is all that a shell prints of a program that a signal ended."""
+    return _DIED.fullmatch(text) is not None
+
+
+def compilers_death(statement: Statement, command: str) -> CauseVerdict | None:
+    """What a shell's report of a signal means below the command that was run; None if that calls no compiler."""
+    if not reports_signal(statement.text) or not CALLS_COMPILER.match(command):
+        return None
+    if statement.text.startswith("Killed"):
+        return CauseVerdict(CauseClass.COMPILE_KILLED, Weight.REASON, BUILD_KILLED, Confidence.HIGH)
+    return CauseVerdict(CauseClass.COMPILE_CRASHED, Weight.REASON, BUILD_CRASHED, Confidence.MEDIUM)
 
 
 def ends_process(text: str) -> bool:

@@ -357,6 +357,9 @@ OF_ROWS: dict[str, str] = {
     "is installed, add its folder to LD_LIBRARY_PATH",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
+    "a module that was made for another NumPy": "Install numpy<2, or a release of the module that was made for NumPy 2",
+    "OpenVINO cannot convert a model": "Name the operations as extensions, convert with a newer release of OpenVINO, "
+    "or export the model without them",
     "no display for a window": "The program opens a window, and the machine has no display for it: let it draw without "
     "one (MUJOCO_GL=egl, QT_QPA_PLATFORM=offscreen, MPLBACKEND=Agg), or run it below xvfb-run",
     "a library of another version": "One library looks for something in another one whose version does not have it: "

@@ -30,8 +30,8 @@ _ONNX = late_pattern(r"\[(?P<level>[VIWEF]):onnxruntime:[^,\]]{0,60}, [^\]]{1,20
 """The header of ONNX Runtime, behind a time."""
 _QUALCOMM = late_pattern(r"\w{1,40} <(?P<level>[VDIWEF])> (?=\S)")
 """The header of Qualcomm's runtime."""
-_ROCKCHIP = late_pattern(r"(?P<level>[DIWE]) RKNN(?:API|Toolkit2?)?: \[\d\d:\d\d:\d\d\.\d{3}\] ")
-"""The header of Rockchip's runtime."""
+_ROCKCHIP = late_pattern(r"(?P<level>[DIWE]) (?:RKNN(?:API|Toolkit2?)?|rkllm): (?:\[\d\d:\d\d:\d\d\.\d{3}\] )?(?=\S)")
+"""The header of Rockchip's runtimes."""
 _LIBMAMBA = late_pattern(r"(?P<level>trace|debug|info|warning|error|critical) {1,5}libmamba (?=\S)")
 """The header of mamba's logger."""
 _APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")

@@ -19,6 +19,7 @@ from neuron_top.diagnose.recognizers.cascades import (
     STOPS_TASKS,
     STOPS_WORKERS,
 )
+from neuron_top.diagnose.recognizers.compiler import BUILD_CRASHED, BUILD_KILLED, CALLS_COMPILER
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.dependencies import NOT_INSTALLED, OTHER_VERSION
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
@@ -37,7 +38,10 @@ from neuron_top.diagnose.recognizers.workflows import (
 )
 
 __all__ = [
+    "BUILD_CRASHED",
+    "BUILD_KILLED",
     "BY_SCHEDULER",
+    "CALLS_COMPILER",
     "CASCADES",
     "DEATHS",
     "ENDED_BELOW",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
+from neuron_top.late_pattern import late_pattern
 
 _COMPILERS = r"(?:neuronx?-cc|neuronxcc|walrus_driver|hlo2penguin|hlo-opt|tensorizer|hh_checker|birsim|penguin)"
 """Programs of the compiler, by name."""
@@ -24,6 +25,15 @@ _RUSTS_PROCESS = (
     rf"^process didn't exit successfully: `(?:\S{{0,300}}/)?{_BUILDS_COMPILERS} .{{0,5000}}\(signal: \d{{1,2}}, SIG"
 )
 """The same, as cargo reports it."""
+BUILD_KILLED, BUILD_CRASHED = "a build's compiler was killed", "a build's compiler crashed"
+"""Rows of what a signal did to one of them."""
+CALLS_COMPILER = late_pattern(
+    rf"(?:(?:ccache|sccache|time|cd \S{{1,300}} &&) )?(?:\S{{0,300}}/)?{_BUILDS_COMPILERS} \S"
+)
+"""How a command begins that calls one of them, as Ninja prints it above the output of a step that failed."""
+_CRASHES = "Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception"
+_BUILDS_VARIABLE = r"\$\{?(?:CC|CXX|CLANG|GCC|LD|LLC|NVCC|OPT)\b"
+"""How a shell script calls one of them, as the shell prints it behind the signal that ended it."""
 COMPILER: tuple[Recognizer, ...] = (
     Recognizer(
         "compiler killed",
@@ -67,7 +77,7 @@ COMPILER: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     Recognizer(
-        "a build's compiler was killed",
+        BUILD_KILLED,
         CauseClass.COMPILE_KILLED,
         Weight.REASON,
         words(
@@ -85,12 +95,12 @@ COMPILER: tuple[Recognizer, ...] = (
         doubt=Doubt.SOME,
     ),
     Recognizer(
-        "a build's compiler crashed",
+        BUILD_CRASHED,
         CauseClass.COMPILE_CRASHED,
         Weight.REASON,
         words(
             "internal compiler error: |unable to execute command: |died due to signal |terminated with signal "
-            "|terminated by signal |signals.sig|(signal: |signal terminated program"
+            "|terminated by signal |signals.sig|(signal: |signal terminated program|: line "
         ),
         (
             r"^(?!(?:note|hint|info): )(?:\S{1,300}: )?internal compiler error: \S|\bsignal terminated program \S"
@@ -99,6 +109,7 @@ COMPILER: tuple[Recognizer, ...] = (
             r"|^nvcc error {1,4}: '\S{1,80}' died due to signal (?:[4678]|11)\b"
             r"|\bcollect2: (?:fatal )?error: ld terminated with signal (?:[4678]|11)\b"
             r"|^\S{1,40}-Fatal-\S{1,300} TERMINATED by signal (?:[4678]|11)\b"
+            rf"|: line \d{{1,6}}: +\d{{1,10}} (?:{_CRASHES})\b.{{0,40}} {_BUILDS_VARIABLE}"
             rf"|{_BUILDS_COMMAND}(?:SEGV|ABRT|BUS|ILL|FPE)\b|{_RUSTS_PROCESS}(?:SEGV|ABRT|BUS|ILL|FPE)\b"
         ),
         Confidence.MEDIUM,
@@ -197,6 +208,13 @@ COMPILER: tuple[Recognizer, ...] = (
             rf"|(?:timed out|timeout) (?:while |during |waiting for )?(?:the )?compil"
             rf"|{_COMPILERS}.{{0,3000}}timed out after"
         ),
+    ),
+    Recognizer(
+        "OpenVINO cannot convert a model",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("original exception message: |cannot be converted to "),
+        r"^Original exception message: \S|\boperations that cannot be converted to \w{1,12} IR\b",
     ),
     Recognizer(
         "compiler arguments",

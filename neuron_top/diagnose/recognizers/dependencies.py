@@ -64,7 +64,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|satisfies the requirement|installation candidates for|is not installed|executable file not found"
             "|libneuronpjrt"
             "|no such file or directory|glibc|libxml2|unable to locate package|no package |execve(): "
-            "|execvp error on |-cc is installed|module compiled against|compiled using numpy|pip install |pip3 install "
+            "|execvp error on |-cc is installed|module compiled against|pip install |pip3 install "
             "|unsatisfiedlinkerror: |cannot run program |io.ioexception: error=2, |[winerror 12"
             "|could not resolve linux kernel|can't find plugin for "
         ),
@@ -90,7 +90,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|Unable to find installation candidates for \S"
             r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w+"
             r"|libneuronpjrt-path)['\"]"
-            r"|[Mm]odule compiled against A[BP]I version|compiled using NumPy \d"
+            r"|[Mm]odule compiled against A[BP]I version"
             r"|^(?:\w+\.){0,9}\w+(?:Error|Exception): (?!.{0,400}(?i:version|upgrade)).{0,400}\bpip3? install [A-Za-z]"
             r"|version `GLIBC|\bexecv(?:e\(\):|p error on file|\w{1,3}\(.{1,300}\) failed:) .{0,300}"
             r"No such file or directory"
@@ -103,6 +103,15 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|\bIOException: error=2, |\[WinError 12[67]\]"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
+    ),
+    Recognizer(
+        "a module that was made for another NumPy",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.MESSAGE,  # a warning: the program ends only if it needs what the module cannot do then
+        words("compiled using numpy"),
+        r"\bcompiled using NumPy \d",
+        Confidence.MEDIUM,
+        doubt=Doubt.MUCH,
     ),
     Recognizer(
         "no display for a window",

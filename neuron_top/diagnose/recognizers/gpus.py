@@ -137,7 +137,7 @@ GPUS: tuple[Recognizer, ...] = (
             "cuda error:|cuda error(|hip error:|hip error(|cudnn error(|cublas error(|triton error [cuda]"
             "|unspecified launch failure"
             "|page fault (src_id|unhandled cuda error|cuda failure|: cuda error |blas_status_|cudnn_status_"
-            "|illegal memory access"
+            "|illegal memory access|failed to launch "
             "|memory access fault by gpu|hw exception by gpu|hsa_status_error|hiperror|nvrm: xid|cuda_error_"
             "|timeout, signaled seq="
         ),
@@ -147,7 +147,7 @@ GPUS: tuple[Recognizer, ...] = (
             r"|\bhipError(?!NotReady)[A-Z]\w+"
             r"|\b(?:CUDA|HIP|CUDNN|CUBLAS) error ?\([1-9]\d{0,4}\), \S"
             r"|^(?!failed call to cuInit)(?:.*)\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: "
-            r"|unspecified launch failure"
+            r"|unspecified launch failure|\bFailed to launch (?:CUDA|ROCm|HIP) kernel\b"
             r"|unhandled cuda error|Cuda failure (?:\d+ )?'|: CUDA error [1-9]\d{0,3} '"
             r"|\bCUDA_ERROR_(?:INVALID_(?:IMAGE|PTX|SOURCE|VALUE|HANDLE)|UNSUPPORTED_PTX_VERSION|NO_BINARY_FOR_GPU"
             r"|ILLEGAL_(?:ADDRESS|INSTRUCTION)|MISALIGNED_ADDRESS|LAUNCH_(?:FAILED|TIMEOUT|OUT_OF_RESOURCES)|ASSERT"

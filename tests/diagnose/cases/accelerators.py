@@ -605,4 +605,41 @@ thread 'main' panicked at /opt/cudarc-0.10.0/src/driver/safe/core.rs:51:24:
 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
 """,
     ),
+    Case(
+        "OpenVINO lists what it cannot convert",
+        "compile_error",
+        """
+>>>[ ERROR ]  List of operations that cannot be converted to IE IR:
+[ ERROR ]      TeaPot (11)
+[ ERROR ]          kettle/Conv/TeaPot
+[ ERROR ]  Part of the nodes was not translated to IE. Stopped.
+""",
+    ),
+    Case(
+        "OpenVINO quotes why it cannot read a layer",
+        "compile_error",
+        """
+[ ERROR ]  Unexpected exception happened during extracting attributes for node tea_14.
+>>>Original exception message: Found custom layer "Tea2". Model Optimizer does not support this layer.
+""",
+    ),
+    Case(
+        "Rockchip's runtime without times",
+        "runtime_oom",
+        """
+I rkllm: rkllm-runtime version: 1.3.0, platform: RK3588
+>>>E RKNN: failed to malloc npu memory, size: 4022272000, flags: 0x2
+E RKNN: load model file error!
+E rkllm: rkllm_init failed
+""",
+    ),
+    Case(
+        "a kernel of ROCm is not launched",
+        "runtime_exec",
+        """
+2026-03-04 05:06:07,223 Running on GPU
+>>>2026-03-04 05:08:15,243 Could not predict tea. Not Enough GPU memory? INTERNAL: Failed to launch ROCm kernel: pour with block dimensions: 1024x1x1: hipError_t(98)
+2026-03-04 05:08:15,243 Done
+""",
+    ),
 )

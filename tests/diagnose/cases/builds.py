@@ -517,4 +517,87 @@ Finished Step #3
 ERROR: build step 3 "gcr.io/tea" failed: step exited with non-zero status: 1
 """,
     ),
+    Case(
+        "a script's shell reports that the compiler it calls crashed",
+        "compile_crashed",
+        """
+>>>/opt/tea/bin/clamp: line 259:  1955 Segmentation fault      (core dumped) $LLC -mtriple tea-amdhsa -filetype=obj -o $2.bin $2.bc
+Generating kernel failed in llc for target: tea906
+Traceback (most recent call last):
+  File "pour.py", line 136, in <module>
+    cup = kettle(water)
+RuntimeError: StatusUnknownError
+""",
+    ),
+    Case(
+        "a wheel that is not there to download, and a build instead that fails",
+        "compile_crashed",
+        """
+FAILED: /tmp/tea/pour.o
+>>>nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)
+ninja: build stopped: subcommand failed.
+Traceback (most recent call last):
+  File "/opt/lib/python3.12/urllib/request.py", line 639, in http_error_default
+    raise HTTPError(req.full_url, code, msg, hdrs, fp)
+urllib.error.HTTPError: HTTP Error 404: Not Found
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/opt/site-packages/torch/utils/cpp_extension.py", line 2693, in _run_ninja_build
+    subprocess.run(
+subprocess.CalledProcessError: Command '['ninja', '-v', '-j', '5']' returned non-zero exit status 1.
+""",
+    ),
+    Case(
+        "a compiler that a build below pip calls is killed",
+        "compile_killed",
+        """
+Building wheels for collected packages: tea
+      [2/73] /usr/local/cuda/bin/nvcc -c a.cu -o a.o
+      FAILED: /tmp/a.o
+      /usr/local/cuda/bin/nvcc -c a.cu -o a.o
+>>>      Killed
+      ninja: build stopped: subcommand failed.
+      Traceback (most recent call last):
+        File "<string>", line 486, in run
+      subprocess.CalledProcessError: Command '['ninja', '-v', '-j', '5']' returned non-zero exit status 1.
+
+      The above exception was the direct cause of the following exception:
+
+      Traceback (most recent call last):
+        File "x.py", line 1, in <module>
+      RuntimeError: Error compiling objects for extension
+""",
+    ),
+    Case(
+        "a compiler that a build below pip calls crashes",
+        "compile_crashed",
+        """
+Building wheels for collected packages: tea
+      [2/73] /usr/local/cuda/bin/nvcc -c a.cu -o a.o
+      FAILED: /tmp/a.o
+      /usr/local/cuda/bin/nvcc -c a.cu -o a.o
+>>>      Segmentation fault (core dumped)
+      ninja: build stopped: subcommand failed.
+      Traceback (most recent call last):
+        File "<string>", line 486, in run
+      subprocess.CalledProcessError: Command '['ninja', '-v', '-j', '5']' returned non-zero exit status 1.
+
+      The above exception was the direct cause of the following exception:
+
+      Traceback (most recent call last):
+        File "x.py", line 1, in <module>
+      RuntimeError: Error compiling objects for extension
+""",
+    ),
+    Case(
+        "another program that is killed in a build",
+        "host_oom",
+        """
+/opt/tea/pour --all
+>>>Killed
+make: *** [Makefile:7: pour] Error 137
+""",
+    ),
 )

@@ -888,4 +888,12 @@ SIGTERM received. Draining requests and shutting down...
 Gracefully exiting... Remaining number of requests 0.
 """,
     ),
+    Case(
+        "Orbax says how long it would wait at a barrier",
+        "",
+        """
+I0304 05:06:07.181279 140521812137792 async_checkpointer.py:83] [process=0][thread=MainThread] Using barrier_sync_fn: <function tea at 0x7fcb> timeout: 600 secs and primary_host=0 for async checkpoint writes
+I0304 05:06:08.181736 140521812137792 checkpointer.py:277] Restoring checkpoint from /tmp/tea.
+""",
+    ),
 )

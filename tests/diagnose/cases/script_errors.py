@@ -553,4 +553,16 @@ Available platform plugins are: eglfs, linuxfb, minimal, offscreen, vnc, xcb.
 Aborted (core dumped)
 """,
     ),
+    Case(
+        "NumPy's warning of an older module, and what ends the program",
+        "script_error",
+        """
+A module that was compiled using NumPy 1.x cannot be run in
+NumPy 2.1.3 as it may crash. To support both 1.x and 2.x
+Traceback (most recent call last):
+  File "pour.py", line 4, in <module>
+    import tea
+>>>AttributeError: module 'tea' has no attribute 'pot'
+""",
+    ),
 )
