@@ -24,6 +24,8 @@ __all__ = ["FLEET_ACTIONS", "CacheAction", "FleetActions", "FleetRequest", "Stor
 
 _LOOK_SECONDS = 0.3
 _OUTAGE_SECONDS = 60.0
+_SIGNS_SECONDS = 5.0
+"""Between two looks at whether awaited nodes still show signs of life."""
 _HOST_LIST = re.compile(r"\[[^\]\s]*(?:\d\d-\d|\d-\d\d|,)")
 """`n[10-12]` or `n[1,7]`: a range with a number of several digits, or a list."""
 
@@ -90,21 +92,33 @@ class FleetActions(FleetDatabase):
         )
 
     def answered(self, batch: str, seconds: float, watch: Callable[[FleetPlan], bool] = lambda plan: True) -> FleetPlan:
-        """Wait until every node has answered, at most this long. Ends when `watch` returns False.
+        """Wait until every node has answered, at most this long. Ends when `watch` returns False, or when all nodes
+        that have not answered went silent after they had begun.
 
         A database that is started again meanwhile is waited for, too: requests and answers are in it. Raises
         StoreUnreachable for one that stays away.
         """
         end = time.monotonic() + seconds
         plan, reached = self.of(batch), time.monotonic()
+        looked = reached
         while plan.awaited and time.monotonic() < end and watch(plan):
             time.sleep(_LOOK_SECONDS)
             try:
+                if time.monotonic() - looked > _SIGNS_SECONDS:
+                    looked = time.monotonic()
+                    if self._are_gone(plan):
+                        break
                 plan, reached = self.of(batch), time.monotonic()
             except StoreUnreachable:
                 if time.monotonic() - reached > _OUTAGE_SECONDS:
                     raise
         return plan
+
+    def _are_gone(self, plan: FleetPlan) -> bool:
+        """Whether all awaited nodes have begun and have shown no sign of life since long."""
+        now = self._store.clock()
+        seen = {record.node: record.seen for record in self._store.nodes()}
+        return all(node.has_begun and now - seen.get(node.node, 0.0) > SILENT_SECONDS for node in plan.awaited)
 
     def confirm(self, plan: FleetPlan, word: str = "") -> FleetPlan:
         """Confirm the plans, once for all nodes; requests to nodes that did not answer are withdrawn.

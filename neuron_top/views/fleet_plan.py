@@ -36,10 +36,14 @@ class NodeChange(msgspec.Struct, frozen=True, kw_only=True):
         return self.state is IntentState.PLANNED and self.plan is not None and self.plan.steps > 0
 
     @property
+    def has_begun(self) -> bool:
+        """Whether its agent carries it out, or undoes it."""
+        return self.state in (IntentState.TAKEN, IntentState.UNDOING)
+
+    @property
     def is_awaited(self) -> bool:
         """Whether its agent will still say something."""
-        begun = self.state in (IntentState.TAKEN, IntentState.UNDOING)
-        return self.state in WAITS and (begun or not self.expired)
+        return self.state in WAITS and (self.has_begun or not self.expired)
 
 
 class FleetPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,14 +10,18 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
+import psycopg
 import pytest
 
 from neuron_top.agent.intents import IntentWorker
 from neuron_top.cli.main import main
 from neuron_top.errors import UsageError
+from neuron_top.events.fleet import SILENT_SECONDS
+from neuron_top.services import fleet_actions
 from neuron_top.services.caches import CacheService
 from neuron_top.services.fleet_actions import FleetActions, FleetRequest
 from neuron_top.services.node_actions import NodeActions
@@ -156,6 +160,38 @@ def test_who_waits_for_nodes_outlives_a_restart_of_the_database(
         store.register(NodeRecord(node="n1", machine_id="m"))
         plan = actions.ask(FleetRequest(action="unlock"), ["n1"])
         assert [node.text for node in actions.answered(plan.batch, SECONDS, cut).nodes] == ["no"]
+
+
+def test_a_node_that_went_silent_while_it_carried_a_change_out_is_waited_for_no_longer(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was waited for an hour."""
+    monkeypatch.setattr(fleet_actions, "_SIGNS_SECONDS", 0.0)
+    path = [IntentState.ASKED, IntentState.PLANNED, IntentState.CONFIRMED, IntentState.TAKEN]
+    with FleetStore(postgres_url) as store, FleetActions(Settings(store=postgres_url)) as actions:
+        for name in ("n1", "n2"):
+            store.register(NodeRecord(node=name, machine_id=name))
+        plan = actions.ask(FleetRequest(action="unlock"), ["n1", "n2"])
+        for node in plan.nodes:
+            for before, after in pairwise(path):
+                assert store.intents.move(node.intent, before, after)
+        ago = "UPDATE neurontop.nodes SET seen = seen - %s WHERE node = %s"
+        looks: list[float] = []
+
+        def silence(node: str) -> None:
+            with psycopg.connect(postgres_url) as connection:
+                connection.execute(ago, (SILENT_SECONDS + 1, node))
+
+        def watch(_plan: FleetPlan) -> bool:
+            looks.append(time.monotonic())
+            if len(looks) == 3:
+                silence("n2")
+            return len(looks) < 50
+
+        silence("n1")
+        plan = actions.answered(plan.batch, SECONDS, watch)
+        assert [(node.node, node.state) for node in plan.awaited] == [("n1", "taken"), ("n2", "taken")]
+        assert len(looks) == 3, "as soon as both are silent, and not before"
 
 
 @pytest.mark.parametrize("named", ["trn-[10-12]", "trn-[001-004]", "trn-[1-12]", "a, trn-[1,7]", "trn-[1-3,10-12]"])

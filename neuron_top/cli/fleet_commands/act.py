@@ -168,6 +168,9 @@ def report(plan: FleetPlan, *, as_json: bool) -> int:
             for text in skipped_texts(node):
                 print_text(f"  {node.node}: {text}")
         print_text(done_text(plan))
+        if plan.awaited:
+            names = ", ".join(node.node for node in plan.awaited)
+            log_stderr(f"neurontop: no answer from {names}; `neurontop fleet changes` shows it when it comes")
         if any(node.done is not None and node.done.undoable for node in plan.nodes):
             print_text(f"undo: neurontop fleet undo {plan.batch} [--nodes A,B]")
     return 0 if plan.went_well else 1
