@@ -15,7 +15,10 @@ from typing import NamedTuple
 WIDE = 110
 """Columns from which on panels stand side by side."""
 GAP = 2
-LOG_LEAST = 4
+LOG_WANTS = 4
+"""Lines that the log asks for."""
+LOG_LEAST = 2
+"""With fewer the log is left out: its heading alone shows nothing."""
 TALL = 12
 """From this many lines of cores on, training stands beside them in the other column."""
 FIRST_PART = 55
@@ -65,7 +68,7 @@ class Box(NamedTuple):
 
 
 def arrange(width: int, height: int, requests: Mapping[str, SizeRequest], main: Sequence[str] = ()) -> dict[str, Box]:
-    """Boxes for the panels and the `log`; a panel without a line is left out.
+    """Boxes for the panels and the `log`; a panel without a line is left out, as is a log of one.
 
     `reason` stands first, `missing` last; `main` are the panels that matter most, the first one first.
     """
@@ -80,7 +83,19 @@ def arrange(width: int, height: int, requests: Mapping[str, SizeRequest], main: 
     between = place(width, height - top - bottom, requested, large)
     below = {name: box._replace(y=box.y + top) for name, box in between.items()}
     boxes = {"reason": Box(0, 0, width, top), **below, "missing": Box(0, height - bottom, width, bottom)}
+    if boxes["log"].height < LOG_LEAST:
+        boxes = _without_log(boxes)
     return {name: box for name, box in boxes.items() if box.height > 0}
+
+
+def _without_log(boxes: Mapping[str, Box]) -> dict[str, Box]:
+    """The boxes without that of the log, whose line goes to the panels above it."""
+    log = boxes["log"]
+    return {
+        name: box._replace(height=box.height + log.height) if box.height and box.y + box.height == log.y else box
+        for name, box in boxes.items()
+        if name != "log"
+    }
 
 
 def width_of_alerts(width: int, requests: Mapping[str, SizeRequest], main: Sequence[str] = ()) -> int:
@@ -130,14 +145,14 @@ def _narrow(width: int, height: int, requests: Mapping[str, SizeRequest], main: 
     beside = [name for name in SIDES if name not in main and name in requests]
     above = [name for name in beside if name in SIDES[:2]]
     names = [*above, *main, *(name for name in beside if name not in above)]
-    log = min(LOG_LEAST, max(0, height - sum(requests[name].least for name in names)))
+    log = min(LOG_WANTS, max(0, height - sum(requests[name].least for name in names)))
     boxes, y = _column(names, requests, Box(0, 0, width, height - log), main[:1])
     return {**boxes, "log": Box(0, y, width, height - y)}
 
 
 def _wide(width: int, height: int, requests: Mapping[str, SizeRequest], main: Sequence[str]) -> dict[str, Box]:
     """Two columns, then what matters most; cores that have no room in a column stand above both."""
-    room = height - min(max(LOG_LEAST, height // 4), height)
+    room = height - min(max(LOG_WANTS, height // 4), height)
     lefts = [name for name in ("cores", "training") if name not in main and requests[name].full]
     rights = [name for name in ("compile", "alerts") if requests[name].full]
     if _stands_beside_cores(requests, main):

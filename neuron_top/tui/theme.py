@@ -92,12 +92,14 @@ HIGH_CONTRAST = Palette(
 )  # fmt: skip
 NO_COLOR = Palette("no-color", True, None, None, None, None, None, None, None, None, None, dict.fromkeys(Hue))
 PALETTES = {palette.name: palette for palette in (DARK, LIGHT, HIGH_CONTRAST, NO_COLOR)}
+_SIXTEEN_ON_DARK = {Hue.ORANGE: "#af8700", Hue.GREEN: "#5fff5f", Hue.PURPLE: "#ff5fff"}
 SIXTEEN = {
-    "dark": replace(DARK, text="#ffffff"),
-    "light": replace(LIGHT, accent="#0000af", selected="#d0d0d0"),
-    "high-contrast": replace(HIGH_CONTRAST, faint="#5f5f5f"),
+    "dark": replace(DARK, text="#ffffff", hues={**DARK.hues, **_SIXTEEN_ON_DARK}),
+    "light": replace(LIGHT, accent="#0000af", selected="#d0d0d0", hues={**LIGHT.hues, Hue.GREEN: "#008700"}),
+    "high-contrast": replace(HIGH_CONTRAST, faint="#5f5f5f", hues={**HIGH_CONTRAST.hues, **_SIXTEEN_ON_DARK}),
 }
-"""The same for terminals of sixteen colors, where text would be quiet, and the row under the cursor like any other."""
+"""The same for terminals of sixteen colors, where text would be quiet, the row under the cursor like any other, and
+some hues gray or like another one."""
 THEMES = ("dark", "light", "high-contrast")
 """Palettes that can be chosen, in the order of the key."""
 

@@ -56,6 +56,14 @@ def test_a_small_screen_shows_every_panel() -> None:
     assert boxes["log"].height >= 4
 
 
+def test_a_log_of_one_line_is_left_out_for_the_panels_above_it() -> None:
+    """Its heading stood alone on the last line of a screen of 60×15."""
+    requests = {"cores": SizeRequest(2, 2), "compile": SizeRequest(5, 5), "timeline": SizeRequest(3, 3)}
+    assert "log" not in arrange(60, 11, requests, ["timeline"])
+    assert arrange(60, 11, requests, ["timeline"])["timeline"].height == 4
+    assert arrange(60, 12, requests, ["timeline"])["log"].height == 2
+
+
 def test_minimum_heights_come_before_full_ones() -> None:
     assert share_out(5, [SizeRequest(1, 9), SizeRequest(3, 3)]) == [2, 3]
 

@@ -121,3 +121,17 @@ def test_in_sixteen_colors_no_text_has_the_color_of_its_background_or_of_what_it
         assert nearest(role) not in (nearest("background"), nearest("selected")), role
     assert nearest("selected") != nearest("background")
     assert len({nearest(role) for role in ("text", "quiet", "faint", "accent")}) == 4
+
+
+@pytest.mark.parametrize(("name", "shared"), [("dark", 0), ("light", 1), ("high-contrast", 0)])
+def test_in_sixteen_colors_hues_stay_apart(name: str, shared: int) -> None:
+    """On white, orange and yellow share the one color between red and green that can be read there."""
+    from rich.color import Color, ColorSystem
+
+    palette = palette_for(name, "standard")
+    nearest = {
+        hue: Color.parse(color).downgrade(ColorSystem.STANDARD).number
+        for hue, color in palette.hues.items()
+        if color is not None
+    }
+    assert len(set(nearest.values())) == len(nearest) - shared, nearest
