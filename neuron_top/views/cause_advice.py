@@ -448,7 +448,11 @@ OF_ROWS: dict[str, str] = {
     "reached at that address and port: read its log first, then check the address, the port and the security group",
     "network": "See whether the address in the line can be reached from this host (DNS, proxy, security group, "
     "credentials)",
-    "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
+    "stopped": "The job was stopped from outside (a person or a scheduler): see who, then run it again",
+    "a time limit ended it": "The time that the job may take was over: ask for more (sbatch --time, bsub -W, qsub -l "
+    "walltime, MaxRuntimeInSeconds), or save checkpoints and go on from the last one",
+    "its machine was taken for another": "A scheduler or a cloud took the machine for another job: queue it again, and "
+    "save checkpoints to go on from the last one",
     "Airflow's state of a task was changed": "Airflow, or a person, gave the task another state, so it was ended: the "
     "scheduler's log at this time tells of a run that took too long, a missed heartbeat, or tasks that were cleared",
     "the host of a container was taken away": "The machine under the container went, often a Spot instance: let AWS "

@@ -6,8 +6,9 @@ from neuron_top.diagnose.recognizers.row import SHELLS_JOB, Doubt, ReasonGiven, 
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.late_pattern import late_pattern
 
-STOPPED = "stopped"
-"""Row of jobs that somebody asked to end."""
+STOPPED, TIME_LIMIT, PREEMPTED = "stopped", "a time limit ended it", "its machine was taken for another"
+"""Rows of jobs that were asked to end: by somebody, by a scheduler's limit, by a scheduler or a cloud that needs the
+machine."""
 BY_SCHEDULER = late_pattern(
     r"\bTERM_[A-Z]{4,20}: job killed\b|\bJOB \S{1,40} ON \S{1,80} CANCELL?ED AT|[Jj]ob deleted at request of\b"
     r"|\bhas exceeded its time limit\b|\bDUE TO (?:TIME LIMIT|PREEMPTION)"
@@ -16,55 +17,86 @@ BY_SCHEDULER = late_pattern(
 """How a scheduler says why it stopped a job: more than the exception with which its program ended."""
 HOST_TAKEN = "the host of a container was taken away"
 """Row of what AWS Batch and ECS report of an attempt whose machine was taken away; Batch may try again."""
-_STATES = r"(?:TIMEOUT|PREEMPTED|CANCELLED|DEADLINE|NODE_FAIL)\b"
+_STATES = r"(?:CANCELLED|NODE_FAIL)\b"
 """Slurm's states of a job that was ended from outside."""
+_STATES_BY_TIME = r"(?:TIMEOUT|DEADLINE)\b"
+"""The same by a limit of time."""
+_PREEMPTED = r"PREEMPTED\b"
+
+
+def _with_state(states: str) -> str:
+    """Pattern of Slurm's mails, reports and tables that name one of these states."""
+    return (
+        rf"(?i:slurm|job).{{0,120}}?(?i:state|status)(?: is)?\W{{1,4}}{states}|^State: {states}"
+        rf"|\bRun time [\d:-]{{4,20}}, {states}|^\d.{{0,200}} {states}\+? +\d+:\d+$"
+    )
+
+
 INTERRUPTIONS: tuple[Recognizer, ...] = (
+    Recognizer(
+        TIME_LIMIT,
+        CauseClass.INTERRUPTED,
+        Weight.STATEMENT,
+        words(
+            "time limit|specified deadline|maximum execution time|execution took longer than|build timed out (after"
+            "|exceeded limit|wallclock|wall clock|walltime limit|run time limit"
+            "|runtime limit|: job killed|attempt duration exceeded|maxruntimeexceeded"
+            "|: 'timeout'|state: timeout|status: timeout|state=timeout|, timeout| timeout  |: deadline| deadline  "
+        ),
+        (
+            r"\bDUE TO TIME LIMIT|active longer than specified deadline|\bhas exceeded the maximum execution time of \d"
+            r"|\bexecution took longer than \d|^Build timed out \(after \d|\bwalltime \d+ exceeded limit\b"
+            r"|(?i:exceeded (?:its |the )?(?:wall ?time|wall ?clock|run ?time)(?: time)? limit)"
+            r"|^Job \d{1,12}\S{0,20} has exceeded its time limit and its allocation"
+            r"|\bTERM_(?:RUNLIMIT|CPULIMIT|DEADLINE): job killed\b|\bJob attempt duration exceeded timeout\b"
+            rf"|\bMaxRuntimeExceeded\b|{_with_state(_STATES_BY_TIME)}"
+        ),
+    ),
+    Recognizer(
+        PREEMPTED,
+        CauseClass.INTERRUPTED,
+        Weight.STATEMENT,
+        words("preempt|spot instance|spot interruption|spot training"),
+        (
+            r"\bDUE TO PREEMPTION|(?i:preempted(?!/|,? or\b| node, etc)|spot (?:instance )?interruption"
+            rf"|spot training interrupted)|\bTERM_PREEMPT: job killed\b|{_with_state(_PREEMPTED)}"
+        ),
+    ),
     Recognizer(
         STOPPED,
         CauseClass.INTERRUPTED,
         Weight.STATEMENT,
         words(
-            "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |raising signal|specified deadline"
-            "|time limit|cancelled at"
-            "|canceled at|preempt|spot instance|spot training|signalexception|exitcode: -15|exitcode  : -15"
+            "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |raising signal|cancelled at"
+            "|canceled at|signalexception|exitcode: -15|exitcode  : -15"
             "|exit code 143|exit code 130|code: 143|code: 130|code: -15|code: -2|status 143|status 130"
-            "|maximum execution time|execution took longer than|received a shutdown signal|build timed out (after"
-            "|build was aborted"
+            "|received a shutdown signal|build was aborted"
             "|stopping job|terminated by user"
             "|operation was cancel|job was cancel|run was cancel"
-            "|exceeded limit|wallclock|walltime limit|: job killed|run time limit|job deleted at"
+            "|: job killed|job deleted at"
             "|stopping - stopping|stopped - training"
-            "|: 'timeout'|: 'cancelled'|state: timeout|status: timeout|state=timeout|, timeout|node_fail"
-            "|: deadline|state: cancelled|attempt duration exceeded"
-            "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
-            "|cancelled by user|user aborted: stopping|sending ctrl-c to| timeout  | cancelled+ | deadline  |wtermsig 1"
+            "|: 'cancelled'|node_fail|state: cancelled"
+            "|interrupted by user|evicted|terminated|status=15/term|status=2/int"
+            "|cancelled by user|user aborted: stopping|sending ctrl-c to| cancelled+ |wtermsig 1"
             "|wtermsig 2"
         ),
         (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
             r"|death)\W{1,3}(?:signal\W{0,3})?(?:\d+\W{0,3})?SIG(?:TERM|INT|HUP)\b)"
             r"|\bSIG(?:TERM|INT|HUP) received\b|(?:Raising signal|WTERMSIG) (?:1|2|15)\b"
-            r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)"
+            r"|Signal (?:1|2|15) \(SIG|SignalException"
             r"|(?<!STEP)(?: \S{1,40} ON \S{1,80}) CANCELL?ED AT"
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
-            r"|(?i:preempted(?!/|,? or\b| node, etc)|spot (?:instance )?interruption|spot training interrupted"
-            r"|terminated by user|(?:operation|job|run) was cancell?ed\b|interrupted by user|pod was evicted"
+            r"|(?i:terminated by user|(?:operation|job|run) was cancell?ed\b|interrupted by user|pod was evicted"
             r"|^operation cancelled by user)"
             r"|^User aborted: stopping task\b|^\[mpiexec@\S{1,200}\] Sending Ctrl-C to processes"
-            r"|^Stopp(?:ing - Stopping the|ed - Training) .{0,20}job\b|MaxRuntimeExceeded"
-            r"|active longer than specified deadline|\bhas exceeded the maximum execution time of \d"
-            r"|\bexecution took longer than \d|\brunner has received a shutdown signal\b|^Build timed out \(after \d"
-            r"|^Build was aborted$"
+            r"|^Stopp(?:ing - Stopping the|ed - Training) .{0,20}job\b"
+            r"|\brunner has received a shutdown signal\b|^Build was aborted$"
             r"|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
             rf"|{SHELLS_JOB}[Tt]erminated\b"
             r"|code=killed, status=(?:15/TERM|2/INT)"
-            r"|\bwalltime \d+ exceeded limit\b"
-            r"|(?i:exceeded (?:its |the )?(?:wall ?time|wall ?clock|run ?time)(?: time)? limit)"
-            r"|^Job \d{1,12}\S{0,20} has exceeded its time limit and its allocation"
             r"|\bTERM_(?!MEM|SWAP)[A-Z]{4,20}: job killed\b"
-            r"|[Jj]ob deleted at request of\b|\bJob attempt duration exceeded timeout\b"
-            rf"|(?i:slurm|job).{{0,120}}?(?i:state|status)(?: is)?\W{{1,4}}{_STATES}|^State: {_STATES}"
-            rf"|\bRun time [\d:-]{{4,20}}, {_STATES}|^\d.{{0,200}} {_STATES}\+? +\d+:\d+$"
+            rf"|[Jj]ob deleted at request of\b|{_with_state(_STATES)}"
         ),
     ),
     Recognizer(

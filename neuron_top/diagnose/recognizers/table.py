@@ -16,7 +16,7 @@ from neuron_top.diagnose.recognizers.execution import EXECUTION, FALLBACKS
 from neuron_top.diagnose.recognizers.files import DISKS, FILES
 from neuron_top.diagnose.recognizers.gpus import GPUS
 from neuron_top.diagnose.recognizers.host_memory import HOST_MEMORY
-from neuron_top.diagnose.recognizers.interruptions import INTERRUPTIONS
+from neuron_top.diagnose.recognizers.interruptions import INTERRUPTIONS, PREEMPTED, STOPPED, TIME_LIMIT
 from neuron_top.diagnose.recognizers.locks import LOCKS
 from neuron_top.diagnose.recognizers.mpi import MPI
 from neuron_top.diagnose.recognizers.network import NETWORK
@@ -69,7 +69,9 @@ TERMINAL = frozenset(
         "exit status",
         "a build's command failed",
         "compiler ended with a status",
-        "stopped",
+        STOPPED,
+        TIME_LIMIT,
+        PREEMPTED,
         "killed",
         "crashed",
         "a Fortran program ends",
