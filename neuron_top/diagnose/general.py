@@ -367,6 +367,7 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
     if _AT_A_PLACE.match(text):
         whose = CauseClass.RUNTIME_EXEC if _DEVICES_SOURCE.search(text) else CauseClass.SCRIPT_ERROR
         whose = CauseClass.COMPILE_ERROR if _MLIR.match(text) else whose
+        whose = CauseClass.TOOL_ERROR if text.startswith("CMake ") else whose
         return CauseVerdict(_BY_SPEAKER.get(statement.speaker, whose), Weight.STATEMENT, "", Confidence.MEDIUM)
     if statement.indented and not _ROUTINE.match(text):
         return None

@@ -24,8 +24,10 @@ _EVENT = late_pattern(
 about a pipeline."""
 PROBE = late_pattern(
     r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): (?!.{0,800}\bexecutable file not found\b)"
+    r"|^sh: (?:line )?\d: (?:lspci|lshw|dmidecode|lsb_release|lscpu): (?:command )?not found$"
 )
-"""What Kubernetes prints while a server is not up yet; if it ends the container for that, it prints another line."""
+"""What Kubernetes prints while a server is not up yet; if it ends the container for that, it prints another line. And
+what a shell prints for a program that looks at the machine, with tools that a container often has not."""
 _PIPS_REPORT = late_pattern(r"× \S.{0,200} did not run successfully\.$")
 """The heading of pip's report of a step that failed."""
 _WEIGHTS = late_pattern(r"size mismatch for \S{1,300}: copying a param|(?:Missing|Unexpected) key\(s\) in state_dict: ")

@@ -256,6 +256,9 @@ OF_ROWS: dict[str, str] = {
     "execution failed": _RUNTIME_LINES,
     "a TPU's core halted": "A core of the TPU stopped inside the program: run once more, and report the graph that the "
     "line names if it happens again",
+    "Bazel cannot analyze a target": "Bazel's line names the file, and the attribute or package that it does not know",
+    "a step of Bazel failed": "Read what the step itself printed, in the lines below; "
+    "bazel build --verbose_failures shows its command",
     "rsync failed": "rsync's lines above it say which file or connection failed",
     "rsync lost its connection": "The program at the other end has gone: see that rsync is installed there, that the "
     "login prints nothing, and that the connection lasts",

@@ -20,6 +20,23 @@ LEFT_OUT = "to fail during training... Skipping this model"
 """How AutoGluon says so; the reason follows, and perhaps a title and the traceback."""
 WORKFLOWS: tuple[Recognizer, ...] = (
     Recognizer(
+        "a step of Bazel failed",
+        CauseClass.TOOL_ERROR,
+        Weight.DEATH,
+        words(" failed (exit |failed: (exit "),
+        r"\bBUILD(?:\.bazel)?:\d{1,6}:\d{1,6}: .{1,300} failed:? \(Exit \d",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "Bazel cannot analyze a target",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("build aborted"),
+        r"^(?:ERROR: )?Analysis of target '\S{1,200}' failed; build aborted",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         TRIAL_FAILED,
         CauseClass.SCRIPT_ERROR,
         Weight.MESSAGE,

@@ -486,7 +486,7 @@ ERROR: Build did NOT complete successfully
     ),
     Case(
         "CMake's reason far above the end of pip's traceback",
-        "script_error",
+        "tool_error",
         """
       CMake Error at CMakeLists.txt:1 (cmake_minimum_required):
 >>>        Compatibility with CMake < 3.5 has been removed from CMake.

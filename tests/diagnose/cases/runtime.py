@@ -777,4 +777,14 @@ F0304 05:06:07.890307    9276 pjrt_client.cc:487] >>>Non-OK-status: status statu
         tsl::CurrentStackTrace()
 """,
     ),
+    Case(
+        "a tool that looks at the machine is missing, and the runtime aborts for another reason",
+        "script_error",
+        """
+nrtd[7]: [NRTD:nrtd_main] nrtd build using:1.1.1402.0
+sh: 1: lspci: not found
+>>>neuron-rtd: /opt/tea/tdrv.c:622: pour: Assertion `0' failed.
+nrtd[7]: [NRTD:sig_abort_handler] ABORT:
+""",
+    ),
 )

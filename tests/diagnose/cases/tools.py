@@ -569,7 +569,7 @@ starting the benchmark...
     ),
     Case(
         "a configuration of CMake that fails",
-        "script_error",
+        "tool_error",
         """
 -- Looking for floor - not found
 CMake Error at third/CMakeLists.txt:50 (add_subdirectory):
@@ -745,7 +745,7 @@ critical libmamba Aborting.
     ),
     Case(
         "CMake in the summary of a build of an image",
-        "script_error",
+        "tool_error",
         """
  => ERROR [builder 7/7] RUN cmake -DTEA=off && make                                            0.3s
 ------
@@ -881,6 +881,15 @@ Error: error creating NodePool: googleapi: Error 403:
 >>>        (1) insufficient regional quota to satisfy request: resource "CPUS": request requires '72.0' and is short '48.0'.
 
   on main.tf line 42, in resource "google_container_node_pool" "brewers":
+""",
+    ),
+    Case(
+        "Bazel cannot analyze a target",
+        "tool_error",
+        """
+INFO: Found 1 target...
+>>>ERROR: Analysis of target '//:tea' failed; build aborted: in tag at /tmp/tea/MODULE.bazel:5:17, unknown attribute kettle
+INFO: Elapsed time: 0.4s
 """,
     ),
 )
