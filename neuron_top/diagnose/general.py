@@ -67,9 +67,9 @@ _WARNING = late_pattern(r"\w*Warning$")
 _ENDS_IN_ERRNO = late_pattern(r" \(\d{1,3}\)$")
 _OPENING = late_pattern(
     r"(?:(?:[^\s:]{0,200}[/\\]|[A-Z]:\S{0,200}\\)?[\w.+-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
-    r"(?::|!| -| to | in | while | during | when | from "
+    r"(?::| :(?= [A-Za-z=])|!| -| to | in | while | during | when | from "
     r"| (?!(?:handl|logg|report|check|correct|track|estimat|see|us)ing)\w{2,20}ing )\s*\S"
-    r"|[A-Z]\w{1,20} (?:ERROR|FATAL): (?![-+\d.])\S"
+    r"|[A-Za-z]\w{1,20} (?:ERROR|FATAL): (?![-+\d.])\S"
     r"|(?:Unhandled|Uncaught) (?:exception|error)\b|(?:ptxas(?:-\w{1,20})?|nvcc|cicc|nvlink|fatbinary) "
     r"(?:fatal|error) {1,4}: (?=\S)|(?:Status message|(?:Failure|Exit|Termination) (?:reason|message)): "
     r"(?=.{0,200}?(?i:fail|error|unable|cannot|could not))"
@@ -100,7 +100,7 @@ _MLIR = late_pattern(r"loc\(|\S{1,300}\.mlir:\d")
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
 _ASSERTION = late_pattern(
     r"Assertion [`'\"].{1,400}[`'\"] failed\b|:\d{1,7}: [A-Z]{2,20}_ASSERT\(.{1,400}\) failed\b"
-    r"|\bThe condition \[ .{1,400} \] failed\. \S"
+    r"|^assertion .{1,300} failed with message \S|\bThe condition \[ .{1,400} \] failed\. \S"
 )
 """How C, C++ and CUDA end a process whose own check fails, and how libraries of Gaudi report one; the file comes before
 it."""
@@ -175,6 +175,8 @@ _PYTESTS_REASON = late_pattern(r"E {2,80}(?:Failed: \S|assert \S)")
 _DIED = late_pattern(
     r"(?:Killed|Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?"
 )
+_FORTRAN_STOPS = late_pattern(r"STOP(?: \d{1,4})?")
+"""What is left of `ERROR STOP`, with which a program in Fortran ends; why stands above."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
 _CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
@@ -344,7 +346,7 @@ def _message(statement: Statement, cause_class: CauseClass) -> CauseVerdict:
     """What an unknown error line means; one that ends in a colon is only a heading."""
     advice = ERROR_LINE if cause_class is CauseClass.SCRIPT_ERROR else ""
     is_heading = statement.text.endswith((":", " -", " - ")) and _REASON_BEFORE_LIST.search(statement.text) is None
-    if is_heading or BARE_HEADING.match(statement.text):
+    if is_heading or BARE_HEADING.match(statement.text) or _FORTRAN_STOPS.fullmatch(statement.text):
         return consequence(cause_class, advice)
     return CauseVerdict(cause_class, Weight.MESSAGE, advice, Confidence.LOW, doubt=Doubt.MUCH)
 
@@ -356,7 +358,7 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
     if _PANIC.match(text) or WHAT.match(text):
         cause_class = CauseClass.TOOL_ERROR if text.startswith("panic:") else CauseClass.SCRIPT_ERROR
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
-    if not statement.indented and _ASSERTION.search(text):
+    if statement.indent <= 1 and _ASSERTION.search(text):  # Fortran begins each line with a blank
         whose = CauseClass.SCRIPT_ERROR
         if COMPILERS_SOURCE.search(text) or _LLVMS_SOURCE.search(text):
             whose = CauseClass.COMPILE_CRASHED if _ABORTS.search(text) else CauseClass.COMPILE_ERROR

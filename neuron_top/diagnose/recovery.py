@@ -12,6 +12,7 @@ from neuron_top.diagnose.recognizers import (
     PIPS_BUILD,
     RSYNC_FAILED,
     RSYNC_LOST,
+    STEP_WAITS,
     TRIAL_FAILED,
     TRIED_AGAIN,
     Weight,
@@ -33,7 +34,7 @@ WORDS: tuple[bytes, ...] = (
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
     b"requeued job ", b"shutdown triggered", b"[shutdown] ", b"draining requests", b" finished with value",
-    b"fitfailedwarning)", b"neuron successfully compiled ", b"  speedup is ",
+    b"fitfailedwarning)", b"neuron successfully compiled ", b"  speedup is ", b"step created",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
 
@@ -106,6 +107,7 @@ _DONE_AFTER_ALL = (
     ((NO_CAPACITY, "no node for a pod"), late_pattern(r"\bAdmitted by ClusterQueue \S")),
     (("driver or device missing",), late_pattern(r"\bInitialized Inferentia: \S")),
     ((TRIAL_FAILED,), late_pattern(r"^Trial \d{1,9} finished with value")),
+    ((STEP_WAITS,), late_pattern(r"^(?:Job step|Step) created\b")),
     ((RSYNC_FAILED, RSYNC_LOST), late_pattern(r"\btotal size is [\d,]{1,30}  speedup is \d")),
     (("git lacks an object",), late_pattern(r"^HEAD is now at [0-9a-f]{7}")),
 )

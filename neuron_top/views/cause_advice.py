@@ -259,6 +259,8 @@ OF_ROWS: dict[str, str] = {
     "Bazel cannot analyze a target": "Bazel's line names the file, and the attribute or package that it does not know",
     "a step of Bazel failed": "Read what the step itself printed, in the lines below; "
     "bazel build --verbose_failures shows its command",
+    "Slurm cannot create a step yet": "Other steps of the job hold the nodes: give each srun its share (--exact, "
+    "--ntasks, --cpus-per-task, --mem), or wait for the others",
     "rsync failed": "rsync's lines above it say which file or connection failed",
     "rsync lost its connection": "The program at the other end has gone: see that rsync is installed there, that the "
     "login prints nothing, and that the connection lasts",

@@ -27,7 +27,7 @@ from neuron_top.diagnose.recognizers.interruptions import BY_SCHEDULER, HOST_TAK
 from neuron_top.diagnose.recognizers.locks import WAITS
 from neuron_top.diagnose.recognizers.network import RSYNC_FAILED, RSYNC_LOST, TRIED_AGAIN
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
-from neuron_top.diagnose.recognizers.scheduling import NO_CAPACITY
+from neuron_top.diagnose.recognizers.scheduling import NO_CAPACITY, STEP_WAITS
 from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recognize
 from neuron_top.diagnose.recognizers.workflows import (
     HTCONDOR_STOPPED,
@@ -65,6 +65,7 @@ __all__ = [
     "TRIAL_FAILED",
     "RSYNC_FAILED",
     "RSYNC_LOST",
+    "STEP_WAITS",
     "TRIED_AGAIN",
     "WAITS",
     "TERMINAL",

@@ -138,7 +138,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|Connect to \S{1,100}<\d+> failed|\bNo transport found (?:for|between)\b"
             r"|connectFullMesh failed|(?i:rendezvous.{0,100}(?:timed? ?out|timeout|fail|refused|closed|error))"
             r"|RendezvousTimeoutError"
-            r"|(?i:timed out .{0,60}(?:waiting for(?! the condition| [\w ]{1,40} to start\b)|clients))"
+            r"|(?i:timed out .{0,60}(?:waiting for(?! the condition| job step| [\w ]{1,40} to start\b)|clients))"
             r"|\d+/\d+ clients joined"
             r"|(?i:timed out waiting \d+ ?\w{1,12} for)"
             r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"

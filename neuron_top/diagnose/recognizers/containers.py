@@ -212,7 +212,7 @@ CONTAINERS: tuple[Recognizer, ...] = (
             "oci runtime|exec format error|start container process|error response from daemon|create pod sandbox"
             "|exec user process caused|container creation failed"
             "|container start failed|cannotpull|cannotstart|cannotcreate|cannotinspect|resourceinitializationerror"
-            "|dockertimeouterror|taskfailedtostart|nvidia-container-cli: "
+            "|dockertimeouterror|taskfailedtostart|cgrouperror|nvidia-container-cli: "
         ),
         (
             r"Error response from daemon: (?!.{0,200}(?i:no such container|is not running))\S|"
@@ -222,7 +222,7 @@ CONTAINERS: tuple[Recognizer, ...] = (
             r"|exec user process caused: "
             r"|^(?:pyxis: )?container (?:creation|start) failed\b"
             r"|\b(?:Cannot(?:Pull|Start|Create|Inspect)(?:ECR)?Container(?:Error)?|ResourceInitializationError"
-            r"|DockerTimeoutError|TaskFailedToStart): \S"
+            r"|DockerTimeoutError|TaskFailedToStart|CgroupError): \S"
         ),
         any_level=True,
         doubt=Doubt.MUCH,

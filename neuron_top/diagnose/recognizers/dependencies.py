@@ -82,7 +82,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|\bfatal error: ['\"]?[\w./+-]{1,200}['\"]?(?: file not found|: No such file or directory)"
             r"|^\S{0,200}\bld(?:\.\w{1,8})?: cannot find -l\w"
             r"|\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
-            r"|undefined symbol|[Cc]ommand not found"
+            r"|undefined symbol|(?<![\"'`])[Cc]ommand not found(?![\"'`])"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|^[^\s:]{1,300}: \d+: .{1,200}: not found$"
             r"|ModuleNotFoundError|ImportError(?! while (?:import|load)ing (?:test module|conftest) )"
             r"|PackageNotFoundError"

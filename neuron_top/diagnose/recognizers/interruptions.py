@@ -73,7 +73,7 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             "|received a shutdown signal|build was aborted"
             "|stopping job|terminated by user"
             "|operation was cancel|job was cancel|run was cancel"
-            "|: job killed|job deleted at"
+            "|: job killed|job deleted at|killing job..."
             "|stopping - stopping|stopped - training"
             "|: 'cancelled'|node_fail|state: cancelled"
             "|interrupted by user|evicted|terminated|status=15/term|status=2/int"
@@ -94,7 +94,8 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             r"|\brunner has received a shutdown signal\b|^Build was aborted$"
             r"|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
             rf"|{SHELLS_JOB}[Tt]erminated\b"
-            r"|code=killed, status=(?:15/TERM|2/INT)"
+            r"|code=killed, status=(?:15/TERM|2/INT)|\bexited on signal (?:2|15) \("
+            r"|^(?:\^C)?mpi(?:run|exec): killing job\.\.\."
             r"|\bTERM_(?!MEM|SWAP)[A-Z]{4,20}: job killed\b"
             rf"|[Jj]ob deleted at request of\b|{_with_state(_STATES)}"
         ),

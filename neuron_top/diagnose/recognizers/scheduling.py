@@ -5,6 +5,8 @@ from __future__ import annotations
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+STEP_WAITS = "Slurm cannot create a step yet"
+"""Row of what srun prints before it tries again."""
 NO_CAPACITY = "no capacity, or a limit of the account"
 """Row of machines that a cloud or a cluster does not provide."""
 CORES: tuple[Recognizer, ...] = (
@@ -106,6 +108,16 @@ SCHEDULING: tuple[Recognizer, ...] = (
             r"|\bwaited for more than \d.{0,80} to be provisioned\b"
             r"|Unable to allocate resources|Requested node configuration is not available"
         ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        STEP_WAITS,
+        CauseClass.TOOL_ERROR,
+        Weight.DEATH,
+        words("step creation temporarily disabled"),
+        r"\b[Ss]tep creation temporarily disabled, retrying\b",
+        Confidence.LOW,
         any_level=True,
         doubt=Doubt.MUCH,
     ),

@@ -467,4 +467,14 @@ Looking in indexes: https://example.com/simple
 >>>ERROR: Operation cancelled by user
 """,
     ),
+    Case(
+        "somebody ends what mpirun has started",
+        "interrupted",
+        """
+0 has sent 100 to 1
+>>>^Cmpirun: killing job...
+
+mpirun noticed that process rank 0 with PID 5997 on node tea-1 exited on signal 2 (Interrupt).
+""",
+    ),
 )

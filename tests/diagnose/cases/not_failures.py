@@ -896,4 +896,12 @@ I0304 05:06:07.181279 140521812137792 async_checkpointer.py:83] [process=0][thre
 I0304 05:06:08.181736 140521812137792 checkpointer.py:277] Restoring checkpoint from /tmp/tea.
 """,
     ),
+    Case(
+        "a module's advice quotes what a shell would say",
+        "",
+        """
+Please run tea with "crun.tea" prepended to it. Otherwise you will get "command not found" error.
+tea is poured
+""",
+    ),
 )

@@ -681,4 +681,14 @@ step: 1 loss: 3.25
 """,
         recovered=True,
     ),
+    Case(
+        "Slurm has no room for a step at first",
+        "",
+        """
+srun: Job 812 step creation temporarily disabled, retrying (Requested nodes are busy)
+srun: Step created for job 812
+tea is poured
+""",
+        recovered=True,
+    ),
 )

@@ -565,4 +565,23 @@ Traceback (most recent call last):
 >>>AttributeError: module 'tea' has no attribute 'pot'
 """,
     ),
+    Case(
+        "a program in Fortran says why it stops",
+        "script_error",
+        """
+ ABORT at line 280 of /tmp/tea_m.f90
+>>> assertion ASSOCIATED(cup) failed with message No cup provided
+ERROR STOP
+
+Error termination. Backtrace:
+#0  0x75055b22915e in ???
+""",
+    ),
+    Case(
+        "a program names itself before its error",
+        "script_error",
+        """
+>>>tea_pour ERROR: Bad number of cups
+""",
+    ),
 )

@@ -892,4 +892,14 @@ INFO: Found 1 target...
 INFO: Elapsed time: 0.4s
 """,
     ),
+    Case(
+        "Slurm does not find a node of the job",
+        "tool_error",
+        """
+srun: job 10 has been allocated resources
+>>>srun: error: Task launch for StepId=10.0 failed on node tea-2: Can't find an address, check slurm.conf
+srun: error: Application launch failed: Can't find an address, check slurm.conf
+srun: error: Timed out waiting for job step to complete
+""",
+    ),
 )

@@ -636,4 +636,18 @@ Apply complete! Resources: 3 added, 0 changed, 0 destroyed.
 >>>2026-03-04 05:06:07,634 p=452467 u=tea n=ansible | ERROR! couldn't resolve module/action 'pour'. This often indicates a misspelling.
 """,
     ),
+    Case(
+        "AWS Batch cannot prepare a task of Nextflow",
+        "tool_error",
+        """
+ERROR ~ Error executing process > 'TEA:POUR (A05)'
+
+Caused by:
+>>>  CgroupError: Agent could not create task's platform resources
+
+Command executed:
+
+  pour --all
+""",
+    ),
 )
