@@ -35,6 +35,7 @@ from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers.failure_signs import FAILURE
 
 _LINES_TO_ABORT = 2
 """Between an error line and the one which says that the program aborts because of it."""
@@ -145,7 +146,7 @@ class FailureReader:
             return self._exception(statement, raised) if raised is not None else None
         self._report.read(statement)
         self.graphs.read(statement)
-        if messages.FAILED in statement.text or messages.is_cached(statement.text):
+        if FAILURE in statement.text or messages.is_cached(statement.text):
             return self._failed_compile(statement)
         if statement.speaker is Speaker.COMPILER and messages.announces_message(statement.text):
             self._close_message()
@@ -315,7 +316,7 @@ class FailureReader:
         if statement.level in (LogLevel.DEBUG, LogLevel.INFO) and not is_cached:
             return None
         is_retried = bool(messages.RETRYING.search(statement.text))
-        text = messages.reason(statement.text) if messages.FAILED in statement.text else ""
+        text = messages.reason(statement.text) if FAILURE in statement.text else ""
         if text:
             said = msgspec.structs.replace(statement, text=text, level=LogLevel.NOTSET)
             verdict = messages.verdict(said, is_cached=is_cached, is_retried=is_retried)
