@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from neuron_top.events import AnyEvent
+from neuron_top.events.log_sources import PIPE_SOURCE
 from neuron_top.ingest.log_line import PLAIN, LineFacts, LogLine, facts_of, readable
-from neuron_top.run.log_activity import PIPE_SOURCE
 
 KEPT_LINES = 5000
 LONGEST_LINE = 4096

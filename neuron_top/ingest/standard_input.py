@@ -6,11 +6,11 @@ import os
 import select
 
 from neuron_top.events import SourceUnavailable
+from neuron_top.events.log_sources import PIPE_SOURCE
 from neuron_top.ingest.log_buffer import KEPT_LINES, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.pipe_copy import PipeCopy
 from neuron_top.processes.stop_request import StopRequest
-from neuron_top.run.log_activity import PIPE_SOURCE
 from neuron_top.telemetry.source import Emit, emit_all
 
 _STDIN_BYTES = 1 << 16

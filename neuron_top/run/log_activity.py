@@ -7,6 +7,7 @@ that go on (elapsed time, a running compile) are counted only up to its last lin
 from __future__ import annotations
 
 from neuron_top.events import LogEvent, OutputGrew
+from neuron_top.events.log_sources import PIPE_SOURCE
 from neuron_top.run.clock import LIVE_SECONDS, zone_offset
 
 QUIET_SECONDS = 10.0
@@ -18,8 +19,6 @@ LONG_COMPILE_SECONDS = 6 * 3600.0
 """How long a followed log may be silent if a compile was the last thing heard of."""
 LONGEST_START_SECONDS = 24 * 3600.0
 """A job prints within this time after its first line something that a parser understands."""
-PIPE_SOURCE = "log:-"
-"""The source of lines that came through a pipe."""
 OLD_SECONDS = 60.0
 """A line in a pipe that is this much older than its arrival was not written now, unless its clock has another zone."""
 SILENT_SECONDS = 900.0

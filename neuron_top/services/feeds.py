@@ -11,11 +11,11 @@ from pathlib import Path
 from neuron_top.cache.location import is_bucket
 from neuron_top.errors import UsageError
 from neuron_top.events.levels import LineLevel
+from neuron_top.events.log_sources import PIPE_SOURCE, path_of
 from neuron_top.ingest.feed import EndingFeed, Feed
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.estimate import Estimator
-from neuron_top.run.log_activity import PIPE_SOURCE
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 
@@ -100,7 +100,7 @@ def searched_places(settings: Settings) -> str:
 
 def source_name(source: str) -> str:
     """The name of a source of log lines for a person: standard input, or the name of a file."""
-    return "standard input" if source == PIPE_SOURCE else source.removeprefix("log:").rpartition("/")[2]
+    return "standard input" if source == PIPE_SOURCE else path_of(source).rpartition("/")[2]
 
 
 def import_log_reader() -> None:
