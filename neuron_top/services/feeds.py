@@ -70,9 +70,9 @@ def job_feed(settings: Settings, job: str) -> EndingFeed:
     """
     if not settings.store:
         raise UsageError(f"--job {job}: name the database of the fleet with --store or NEURONTOP_STORE")
-    from neuron_top.ingest import job_feed as feeds_of_jobs
+    from neuron_top.ingest import fleet_job_feed
 
-    return feeds_of_jobs.job_feed(settings, job)
+    return fleet_job_feed.job_feed(settings, job)
 
 
 def bucket_paths(paths: Sequence[str]) -> list[str]:
