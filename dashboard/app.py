@@ -27,7 +27,7 @@ from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.guard import App, Guard, acting_offered, current_permission, page_url
 from neuron_top.dashboard.index import index_page
-from neuron_top.dashboard.layout import NavigationLink, OpenPage, app_layout, run_options
+from neuron_top.dashboard.layout import LIVE_OPTION, NavigationLink, OpenPage, app_layout, run_of, run_options
 from neuron_top.dashboard.pages import cache, cores, live, logs, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import fleet as fleet_page
@@ -179,7 +179,7 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     async def offered(search: str, _typed: str) -> Any:
         recordings, jobs = await asyncio.to_thread(lambda: (feeds.recordings(), feeds.jobs()))
         options = run_options(recordings, jobs, feeds.dropped_here(), live=feeds.live_name)
-        run = state_of(search).get("run") or "live"
+        run = state_of(search).get("run") or LIVE_OPTION
         if all(option["value"] != run for option in options):
             options.append({"label": run, "value": run})  # an old one, or none: a value that is not offered is dropped
         return options, run
@@ -191,7 +191,7 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
         prevent_initial_call=True,
     )
     async def choose_run(chosen: str | None, search: str) -> Any:
-        run = LIVE if chosen in (None, "live") else str(chosen)
+        run = run_of(chosen)
         return no_update if run == state_of(search).get("run", LIVE) else search_with(search, run=run, **OF_ONE_RUN)
 
     app.clientside_callback(  # type: ignore[no-untyped-call]

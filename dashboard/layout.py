@@ -10,11 +10,14 @@ from dash import dcc, html
 from neuron_top.dashboard import detail_drawer
 from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.components import attributes
+from neuron_top.dashboard.feed_registry import LIVE
 from neuron_top.services.jobs import PREFIX
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.runs import RunRow
 
 RUNS_OFFERED = 200
+LIVE_OPTION = "live"
+"""The live run in a picker and in an address, where its name (`LIVE`) would be no value."""
 RANGES = (("", "all time"), ("5", "last 5 m"), ("15", "last 15 m"), ("60", "last 1 h"), ("360", "last 6 h"))
 """Minutes and their labels."""
 
@@ -158,6 +161,11 @@ def _tools(prefix: str, permission: Permission, can_act: bool) -> Any:
     )
 
 
+def run_of(option: str | None) -> str:
+    """The run that was chosen in a picker."""
+    return LIVE if option is None or option == LIVE_OPTION else option
+
+
 def run_options(
     rows: Sequence[RunRow],
     jobs: Sequence[JobCard] = (),
@@ -167,7 +175,7 @@ def run_options(
 ) -> list[dict[str, str]]:
     """Options of the run picker: the live run under its name, logs that were dropped into this browser, jobs of several
     logs, recordings by age."""
-    options = [{"label": live, "value": "live"}]
+    options = [{"label": live, "value": LIVE_OPTION}]
     options += [{"label": f"{name}  dropped here", "value": run} for run, name in dropped]
     options += [{"label": card.name, "value": card.id} for card in jobs if card.id.startswith(PREFIX)]
     on_several = len({row.node for row in rows}) > 1

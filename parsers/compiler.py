@@ -23,7 +23,7 @@ from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.base import DOTS, WRAPPER, LineFamily, Record, clip, common, marked
-from neuron_top.parsers.error_codes import ERROR_CODE
+from neuron_top.parsers.failure_signs import ERROR_CODE
 
 NAME = "compiler"
 _UTC = late_pattern(r"\.*(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ")

@@ -7,9 +7,9 @@ and closes with `[libneuronxla <version>]`.
 from __future__ import annotations
 
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers.error_codes import ERROR_CODE
+from neuron_top.parsers.failure_signs import ERROR_CODE, FAILURE
 
-_ARGV = late_pattern(r"Failed compilation with \[[^\]]{0,65536}\]:?\s*|\['[^\]]{0,65536}\]:?\s*")
+_ARGV = late_pattern(FAILURE + r" \[[^\]]{0,65536}\]:?\s*|\['[^\]]{0,65536}\]:?\s*")
 _OPEN_ARGV = late_pattern(r"\[\s*['\"][^\]]*\Z")
 _ARGUMENT = late_pattern(r"['\"/,-]|\]|\S{0,400}['\"],?\s*\Z")
 """What a line of an argv begins with, or ends with, where somebody has put each argument on a line of its own."""
@@ -100,7 +100,7 @@ class MessageLines:
         if opened is None or self._argv:
             return text
         self._argv, self._argv_lines = opened[0][:_LONGEST_ARGV], _MOST_ARGV_LINES
-        return text[: opened.start()].replace("Failed compilation with", "")
+        return text[: opened.start()].replace(FAILURE, "")
 
     def _take_argument(self, text: str) -> bool:
         """Read a line of the command line; False where that has ended without its bracket."""

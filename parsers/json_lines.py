@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -59,17 +59,17 @@ def structured(text: str) -> StructuredLine | None:
         return None
     if begin and len(text) - len(prefixes.split(text)[1]) != begin:
         return None
-    inside = lines(text[begin:])
-    found = _structured(inside[0]) if len(inside) == 1 and inside[0].startswith('{"') else None
-    found = found or _structured(text[begin:])
+    shipped = _object_in(text[begin:])
+    if shipped is None:
+        return None
+    _name, printed = _printed(_with_fields(shipped)) or ("", [])
+    logged = _object_in(printed[0]) if len(printed) == 1 else None
+    found = _structured(logged) if logged is not None else None
+    found = found or _structured(shipped)
     return found and found._replace(head=text[:begin])
 
 
-def _structured(text: str) -> StructuredLine | None:
-    try:
-        fields = msgspec.json.decode(text)
-    except (ValueError, RecursionError):
-        return None
+def _structured(fields: Mapping[str, Any]) -> StructuredLine | None:
     level = _level(fields)
     words = (fields[name] for name in _WORDS if name in fields)
     said = [each for each in words if isinstance(each, str) and HEADING not in each]
@@ -131,16 +131,25 @@ def _level(members: Mapping[str, Any]) -> LogLevel | None:
 
 
 def _members_of(text: str) -> dict[str, Any] | None:
-    """The members of an object, with those of its `fields`: Rust's tracing keeps the text one level below, as TGI's
-    launcher prints it."""
+    """The members of the object that a text is, with those of its `fields`; None where it is none."""
+    found = _object_in(text)
+    return found and _with_fields(found)
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is; None where it is something else."""
     if not text.startswith('{"') or not text.rstrip().endswith("}"):
         return None
     try:
-        found = msgspec.json.decode(text)
+        return cast("dict[str, Any]", msgspec.json.decode(text))
     except (ValueError, RecursionError):
         return None
-    fields = found.get("fields")
-    return {**found, **fields} if isinstance(fields, dict) else found
+
+
+def _with_fields(members: dict[str, Any]) -> dict[str, Any]:
+    """Members with those of `fields`: Rust's tracing keeps the text one level below, as TGI's launcher prints it."""
+    fields = members.get("fields")
+    return {**members, **fields} if isinstance(fields, dict) else members
 
 
 def _printed(members: Mapping[str, Any]) -> tuple[str, list[str]] | None:

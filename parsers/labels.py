@@ -3,6 +3,9 @@
 Programs print `3: ` (srun), `node12: ` (pdsh, DeepSpeed) and `[2026-03-04 05:06:07] ` (ts) themselves, too. But what
 stands in front of another program's header, or of the heading of a traceback, is a label if it looks like one. From
 then on it is taken off every line, whatever numbers are in it: those of other ranks, nodes and moments.
+
+The readers of events use this. The diagnosis learns prefixes for itself (`diagnose/learned_prefixes.py`): of any form,
+only in tracebacks, and with the stream that each of them names, to keep the lines of several ranks apart.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from neuron_top.events import (
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import Record, clip, common, marked
-from neuron_top.parsers.error_codes import ERROR_CODE
+from neuron_top.parsers.failure_signs import ERROR_CODE
 
 _MARK = late_pattern(
     r"(?:\((?P<actor>\w[\w.:-]{0,80}) (?:rank=\d{1,6} )?pid=(?P<pid>\d{1,10})(?:, ip=[\w.:]{1,60})?\) ?)?"

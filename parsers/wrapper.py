@@ -31,13 +31,13 @@ from neuron_top.events import (
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import paths, timestamps
 from neuron_top.parsers.base import PLAIN, WRAPPER, Record, clip, common, malformed
+from neuron_top.parsers.failure_signs import FAILURE
 from neuron_top.parsers.failures import MessageLines
 
 HIT = "Using a cached neff at"
 EXIT_OK = "Exiting with a successfully compiled graph"
 CACHED_FAILURE = "Got a cached failed neff at"
 OLD_CACHED_FAILURE = "There was a compilation error for this graph"
-FAILURE = "Failed compilation with"
 STATUS_FAILED = "compiler status: failed"
 """The message of a failure that only the compiler's status line reports; the wrapper's own line may follow."""
 

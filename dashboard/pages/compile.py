@@ -20,7 +20,7 @@ from neuron_top.dashboard.page_diff import PageChart, Rows, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.units import count_text, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
-from neuron_top.views.counts import graph_words, hit_rate_text, lookup_words
+from neuron_top.views.counts import GRAPH_FAILED, graph_words, hit_rate_text, lookup_words
 from neuron_top.views.graphs import GraphRow, GraphTable, graph_table
 from neuron_top.views.model import GraphState, Run
 from neuron_top.views.progress import CacheCard, cache_card
@@ -43,7 +43,7 @@ FOLDED = "folded"
 FOLDED_FROM = 8
 """Workers from which on those that did the same are one lane; with fewer there is nothing to choose."""
 ORDERS = ("active", "slowest", "largest")
-_ACTIVE = (GraphState.COMPILING, GraphState.WAITING, GraphState.FAILED, GraphState.CACHED_FAILURE)
+_ACTIVE = (GraphState.COMPILING, GraphState.WAITING, *GRAPH_FAILED)
 """What stands first in the order `active`."""
 OUTPUTS = PageOutputs(
     parts=("compile-summary", "compile-few", "compile-torch"),

@@ -20,7 +20,7 @@ from neuron_top.dashboard.exhausted_panel import exhausted_panel
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FRESH_SECONDS, FeedRegistry
 from neuron_top.dashboard.figures import core_name, core_words, empty
-from neuron_top.dashboard.layout import run_options
+from neuron_top.dashboard.layout import run_of, run_options
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted
@@ -243,7 +243,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
         other = asked.state.get("with")
-        runs = (asked.run, _run(other)) if other else (asked.run,)
+        runs = (asked.run, run_of(other)) if other else (asked.run,)
         for run in runs:
             await feeds.opened(run)  # refuses who may not see it, before an answer that is shared
         question = (runs, asked.state.get("core", ""), asked.colors.name, zoomed(asked.values[0]))
@@ -267,7 +267,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         cores = feeds.cached_view(asked.run, core_table)
         if not other:
             return render(one, None, asked.colors, core, cores=cores)
-        second = _run(other)
+        second = run_of(other)
         table, other_core = feeds.cached_view(second, memory_table), feeds.read(second, breakdown)
         return render(one, table, asked.colors, core, other_core, cores)
 
@@ -302,7 +302,3 @@ def _register_choice(app: Dash) -> None:
     async def choose_core(click: dict[str, Any] | None, search: str) -> Any:
         key = ((click or {}).get("points") or [{}])[0].get("customdata")
         return search_with(search, core=key) if isinstance(key, str) and key else no_update
-
-
-def _run(value: str) -> str:
-    return "" if value == "live" else value

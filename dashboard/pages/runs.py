@@ -19,7 +19,7 @@ from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.grids import RUN_COLUMNS, grid
 from neuron_top.dashboard.guard import current_permission, why_not_act
-from neuron_top.dashboard.layout import run_options
+from neuron_top.dashboard.layout import run_of, run_options
 from neuron_top.dashboard.overlays import Overlays
 from neuron_top.dashboard.page_diff import PageChart, Rows
 from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
@@ -235,7 +235,7 @@ def report_link(run: str) -> Any:
 
 def comparison_link(prefix: str, run: str, others: list[str]) -> Any:
     """The way to the comparison of a run with others."""
-    asked = [("a", run), *(("b", _id(other)) for other in others)]
+    asked = [("a", run), *(("b", run_of(other)) for other in others)]
     words = "Compare with it" if len(others) == 1 else f"Compare all {len(asked)}"
     if len(asked) > MOST_RUNS:
         words = f"Compare the first {MOST_RUNS} of {len(asked)}"
@@ -244,14 +244,10 @@ def comparison_link(prefix: str, run: str, others: list[str]) -> Any:
     return html.A(words, href=f"{prefix}comparison?{urlencode(asked)}", className="plain", target="_blank")
 
 
-def _id(value: str) -> str:
-    return "" if value == "live" else value
-
-
 def others_of(state: dict[str, str]) -> list[str]:
     """The runs that the address names beside the chosen one, which is not compared with itself."""
     chosen = state.get("run", LIVE)
-    return [name for name in state.get("with", "").split(",") if name and _id(name) != chosen]
+    return [name for name in state.get("with", "").split(",") if name and run_of(name) != chosen]
 
 
 def register(app: Dash, feeds: FeedRegistry) -> None:
@@ -262,7 +258,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     async def answer(asked: PageRequest) -> dict[str, Any]:
         await feeds.opened(asked.run)
         others = others_of(asked.state)
-        names = list(dict.fromkeys([asked.run, *map(_id, others)])) if others else []
+        names = list(dict.fromkeys([asked.run, *map(run_of, others)])) if others else []
         laid = await asyncio.to_thread(laid_over.read, names) if names else []
         one, view = await asyncio.to_thread(
             lambda: (feeds.cached_view(asked.run, summary), feeds.cached_view(asked.run, overview))
@@ -298,7 +294,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     async def documents(search: str, prefix: str) -> Any:
         state, rows = state_of(search), await asyncio.to_thread(feeds.recordings)
         others, run = others_of(state), state.get("run", LIVE)
-        options = [option for option in run_options(rows, live=feeds.live_name) if _id(option["value"]) != run]
+        options = [option for option in run_options(rows, live=feeds.live_name) if run_of(option["value"]) != run]
         return comparison_link(prefix, run, others), options, others
 
     @app.callback(

@@ -16,6 +16,7 @@ from neuron_top.cache.locks import verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence
 from neuron_top.cache.model.entry import Artifact, Entry, Part, written_at
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.processes import sees_all_processes
 from neuron_top.cache.scan import scanner
 from neuron_top.cache.use import AHEAD_SECONDS, CacheUse, is_ahead
 
@@ -202,7 +203,7 @@ def _caveats(snapshot: Snapshot, evidence: LockEvidence) -> list[Caveat]:
         caveats.append(Caveat(code, detail=evidence.use.why))
     if evidence.unseen:
         caveats.append(Caveat(CaveatCode.PROCESSES_UNSEEN, evidence.unseen))
-    if Path("/.dockerenv").exists() or _in_namespace():
+    if Path("/.dockerenv").exists() or not sees_all_processes():
         caveats.append(Caveat(CaveatCode.IN_CONTAINER))
     if snapshot.problems:
         caveats.append(Caveat(CaveatCode.PARTLY_READ))
@@ -214,10 +215,3 @@ def _caveats(snapshot: Snapshot, evidence: LockEvidence) -> list[Caveat]:
 def dated_ahead_caveat(first_seen: Mapping[str, float]) -> tuple[Caveat, ...]:
     """The caveat about entries that are dated ahead of the clock; nothing if there are none."""
     return (Caveat(CaveatCode.DATED_AHEAD, len(first_seen)),) if first_seen else ()
-
-
-def _in_namespace() -> bool:
-    try:
-        return str(Path("/proc/self/ns/pid").readlink()) != "pid:[4026531836]"
-    except OSError:
-        return True

@@ -23,6 +23,7 @@ from neuron_top.events import (
     SourceRotated,
     TorchTraceFamily,
 )
+from neuron_top.events.log_sources import is_log, log_source, path_of
 
 WINDOW_BYTES = 64 * 1024
 """How far before the newest position an event may still arrive."""
@@ -76,7 +77,7 @@ class ReadingMarks:
     def remember(self, event: AnyEvent) -> None:
         """Remember an event that was new."""
         if isinstance(event, SourceRotated):
-            self._restart(f"log:{event.path}", event.how)
+            self._restart(log_source(event.path), event.how)
             return
         if isinstance(event, OutputGrew) or (event.offset is None and not _is_repeatable(event)):
             return
@@ -122,10 +123,10 @@ def _is_same_file(source: str, mark: _Mark) -> bool:
 
 def _file_of(source: str, at_least: int = 0) -> str:
     """Device and inode of a log; "" if there is no such file, or it is shorter than what was read from it."""
-    if not source.startswith("log:"):
+    if not is_log(source):
         return ""
     try:
-        status = Path(source.removeprefix("log:")).stat()
+        status = Path(path_of(source)).stat()
     except OSError:
         return ""
     return f"{status.st_dev}:{status.st_ino}" if status.st_size >= at_least else ""

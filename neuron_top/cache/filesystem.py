@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from neuron_top.cache.processes import sees_all_processes
+
 SHARED_KINDS = frozenset(
     {
         "nfs",
@@ -26,7 +28,6 @@ SHARED_KINDS = frozenset(
     }
 )
 """Kinds that several hosts may write to at once. EFS mounts as nfs4, FSx for Lustre as lustre."""
-_HOST_PID_NAMESPACE = "pid:[4026531836]"
 
 
 class AccessTimes(StrEnum):
@@ -160,13 +161,6 @@ def _why_shared(mount: _Mount, proc: str) -> str | None:
         return f"{kind} can be written by other hosts"
     # A container's own are what it has at / and, nearly always, a tmpfs; a volume may be a whole disk of the host.
     is_own = mount.root == "/" and (mount.place == "/" or kind == "tmpfs")
-    if not is_own and not _sees_all_processes(proc):
+    if not is_own and not sees_all_processes(proc):
         return "a folder mounted into this container: processes outside cannot be seen"
     return None
-
-
-def _sees_all_processes(proc: str) -> bool:
-    try:
-        return os.readlink(f"{proc}/self/ns/pid") == _HOST_PID_NAMESPACE
-    except OSError:
-        return False

@@ -9,8 +9,9 @@ from __future__ import annotations
 import errno
 import os
 
-_QUIET = getattr(os, "O_NOATIME", 0)
-FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+from neuron_top.folders import FOLDER_FLAGS
+
+NO_ATIME = getattr(os, "O_NOATIME", 0)
 # O_NONBLOCK: a pipe put in a file's place must not stop the scan.
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -48,7 +49,7 @@ class NoAtimeReader:
 
     def _open(self, path: str, flags: int, dir_fd: int | None) -> int:
         try:
-            return os.open(path, flags | _QUIET, dir_fd=dir_fd)
+            return os.open(path, flags | NO_ATIME, dir_fd=dir_fd)
         except PermissionError:
             descriptor = os.open(path, flags, dir_fd=dir_fd)
             self.atime_fallbacks += 1

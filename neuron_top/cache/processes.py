@@ -35,6 +35,8 @@ VARIABLES = (
     "HF_HUB_CACHE",
 )
 """Environment variables that name a cache or a work folder."""
+_FIRST_PID_NAMESPACE = "pid:[4026531836]"
+"""The namespace of process ids in which a machine starts; Linux gives it this number on all machines."""
 _SHELLS = frozenset({"bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh"})
 _TERMINALS = frozenset({"tmux", "screen", "SCREEN", "zellij", "sshd", "mosh-server"})
 """Programs that keep terminals for others; some append text to their names, behind a colon."""
@@ -139,6 +141,12 @@ def read_processes(proc: str = "/proc") -> list[CacheProcess]:
                 )
             )
     return found
+
+
+def sees_all_processes(proc: str = "/proc") -> bool | None:
+    """Whether all processes of the machine can be seen, by its own ids: not so in a container. None if unknown."""
+    namespace = _link(f"{proc}/self/ns/pid")
+    return namespace == _FIRST_PID_NAMESPACE if namespace else None
 
 
 def ancestors(proc: str = "/proc") -> frozenset[int]:

@@ -45,7 +45,6 @@ from neuron_top.units import counted
 if TYPE_CHECKING:
     from neuron_top.services import precompile
 
-RETRIES_VARIABLE = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
 MOST_FAILURES = 125
 """Higher numbers have other meanings for a shell."""
 MOST_SUBMITTED = 1000
@@ -182,6 +181,8 @@ def _workers(given: int | None, executor: str) -> int:
 def _retries(given: int | None) -> int:
     if given is not None:
         return given
+    from neuron_top.services.precompile import RETRIES_VARIABLE
+
     text = os.environ.get(RETRIES_VARIABLE, "")
     try:
         return whole_number(0)(text) if text else 0

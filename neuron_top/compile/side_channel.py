@@ -21,7 +21,7 @@ import msgspec
 from neuron_top.events import Event, WaitBegan, encode
 from neuron_top.plain_files import open_plain
 
-DIRECTORY = "NEURONTOP_EVENTS_DIR"
+EVENTS_VARIABLE = "NEURONTOP_EVENTS_DIR"
 OPERATORS_EMITTED = 64
 """How many kinds of operators an event carries: enough to tell graphs apart."""
 
@@ -34,7 +34,7 @@ Emit = Callable[[Event], None]
 
 def emit(event: Event, environ: Mapping[str, str] = os.environ) -> None:
     """Append `event`, stamped with the present time, or do nothing if nobody records."""
-    directory = environ.get(DIRECTORY)
+    directory = environ.get(EVENTS_VARIABLE)
     if not directory:
         return
     with contextlib.suppress(OSError, ValueError, TypeError, msgspec.MsgspecError):

@@ -35,6 +35,7 @@ from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers.failure_signs import FAILURE
 
 _LINES_TO_ABORT = 2
 """Between an error line and the one which says that the program aborts because of it."""
@@ -124,9 +125,9 @@ class FailureReader:
             self._add_nearest(nearest)
             if section in (TaskPart.QUOTED, TaskPart.CAUSE):
                 return self._add_task_cause(statement) if section is TaskPart.CAUSE else None
-        return None if self._is_announced(statement) else self._outside_reports(statement)
+        return None if self._is_announced(statement) else self._read_outside_reports(statement)
 
-    def _outside_reports(self, statement: Statement) -> Finding | None:
+    def _read_outside_reports(self, statement: Statement) -> Finding | None:
         if self._message is not None:
             if self._message.accepts(statement):
                 if not statement.text:
@@ -142,11 +143,11 @@ class FailureReader:
             self.depends_on_place = True
             return None
         if part is TracebackPart.EXCEPTION:
-            return self._exception(statement, raised) if raised is not None else None
+            return self._read_exception(statement, raised) if raised is not None else None
         self._report.read(statement)
         self.graphs.read(statement)
-        if messages.FAILED in statement.text or messages.is_cached(statement.text):
-            return self._failed_compile(statement)
+        if FAILURE in statement.text or messages.is_cached(statement.text):
+            return self._read_failed_compile(statement)
         if statement.speaker is Speaker.COMPILER and messages.announces_message(statement.text):
             self._close_message()
             self._message = CompilerMessage(statement, is_cached=False)
@@ -158,7 +159,7 @@ class FailureReader:
             self.depends_on_place |= self._condor_jobs.read(statement) or self._slurm_steps.read(statement)
         if is_overcome:
             return None
-        return self._judged(statement)
+        return self._judge(statement)
 
     def _add_task_cause(self, statement: Statement) -> Finding:
         """What Nextflow names as the cause of a task's end: the task's exit status, or a reason of its own."""
@@ -181,7 +182,7 @@ class FailureReader:
             self._place.keep_around(moved)
         return is_part
 
-    def _judged(self, statement: Statement) -> Finding | None:
+    def _judge(self, statement: Statement) -> Finding | None:
         """The finding of a line outside tracebacks and messages, if it has one."""
         verdict = self._compilers_death(statement) or general.judge(statement)
         if verdict is None:
@@ -195,7 +196,7 @@ class FailureReader:
             verdict = general.rest_of_banner(statement)
         if verdict is None or self._recovery.is_wanted_end(statement, verdict):
             return None
-        logged_at = self._java_logs_at(statement)
+        logged_at = self._java_level(statement)
         if logged_at in general.FOR_DEVELOPERS:
             return None
         finding = self._add(statement, verdict)
@@ -245,7 +246,7 @@ class FailureReader:
             return
         self.depends_on_place = True
 
-    def _java_logs_at(self, statement: Statement) -> LogLevel:
+    def _java_level(self, statement: Statement) -> LogLevel:
         """The level of the line above an exception of Java, whose logger prints it there: with its stack, below the
         words."""
         if statement.level is not LogLevel.NOTSET or not exceptions.is_of_java(statement.text):
@@ -260,14 +261,14 @@ class FailureReader:
         if finding.line == statement.line and finding.weight is Weight.DEATH:
             self._headings.expect(finding, statement)
 
-    def _announced(self, statement: Statement) -> None:
+    def _strengthen_before_abort(self, statement: Statement) -> None:
         """Give an error line just before a program aborts as much weight as the line with which it aborts."""
         for finding in self.findings.all:
             is_near = 0 < statement.line - finding.last_line <= _LINES_TO_ABORT
             if is_near and finding.verdict.row is None and finding.weight is Weight.MESSAGE:
                 finding.verdict = finding.verdict._replace(weight=Weight.STATEMENT)
 
-    def _ended_by(self, statement: Statement) -> None:
+    def _trust_before_mpi_abort(self, statement: Statement) -> None:
         """Take away what is doubtful about the message shortly before a program that calls MPI_Abort: it is why."""
         near = [
             each
@@ -278,7 +279,7 @@ class FailureReader:
             reason = max(near, key=lambda each: each.last_line)
             reason.verdict, reason.terminal = reason.verdict._replace(doubt=Doubt.NONE), True
 
-    def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding | None:
+    def _read_exception(self, statement: Statement, raised: re.Match[str]) -> Finding | None:
         once, copies = exceptions.without_copies(statement.text)
         again = raised.re.match(once) if copies > 1 else None
         if again is not None:
@@ -309,13 +310,13 @@ class FailureReader:
         if statement.text.endswith(":"):
             self._headings.expect(finding, statement, Expects.QUOTED if raised["text"] else Expects.WORDS)
 
-    def _failed_compile(self, statement: Statement) -> Finding | None:
+    def _read_failed_compile(self, statement: Statement) -> Finding | None:
         """Read the header of a failed compile, fresh or stored in the cache; a quotation of either counts the same."""
         is_cached = messages.is_cached(statement.text)
         if statement.level in (LogLevel.DEBUG, LogLevel.INFO) and not is_cached:
             return None
         is_retried = bool(messages.RETRYING.search(statement.text))
-        text = messages.reason(statement.text) if messages.FAILED in statement.text else ""
+        text = messages.reason(statement.text) if FAILURE in statement.text else ""
         if text:
             said = msgspec.structs.replace(statement, text=text, level=LogLevel.NOTSET)
             verdict = messages.verdict(said, is_cached=is_cached, is_retried=is_retried)
@@ -348,14 +349,14 @@ class FailureReader:
         finding.terminal |= general.ends_process(statement.text)
         if statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK:  # aborts
             finding.terminal = True
-            self._announced(statement)
+            self._strengthen_before_abort(statement)
         if _CALLS_ABORT.search(statement.text):
-            self._ended_by(statement)
+            self._trust_before_mpi_abort(statement)
         if verdict.row is not None and verdict.row.name == recognizers.NCCL_WITHOUT_REASON:
-            self._warned_by_nccl(statement)
+            self._take_nccl_warning(statement)
         if verdict.row is not None and verdict.row.name in (recognizers.TRIED_AGAIN, recognizers.MODEL_LEFT_OUT):
             finding.goes_on_at = statement.line + 1
-        is_moved = self._report.found(statement, verdict, finding) or self._waits(statement, finding)
+        is_moved = self._report.found(statement, verdict, finding) or self._update_wait(statement, finding)
         if is_moved or is_new:
             self._place.keep_around(finding)
         self._empty_options.read(statement, finding)
@@ -364,7 +365,7 @@ class FailureReader:
             self._place.keep_around(reason)
         return finding
 
-    def _warned_by_nccl(self, statement: Statement) -> None:
+    def _take_nccl_warning(self, statement: Statement) -> None:
         """Make NCCL's first warning the reason of the status that it returned, which names none."""
         warned = (each for each in self.findings.all if each.verdict.advice == NCCL_WARNED)
         first = min((each for each in warned if each.line < statement.line), key=lambda each: each.line, default=None)
@@ -372,8 +373,8 @@ class FailureReader:
             verdict = first.verdict
             first.verdict = verdict._replace(weight=Weight.STATEMENT, reason=ReasonGiven.STATED, doubt=Doubt.SOME)
 
-    def _waits(self, statement: Statement, finding: Finding) -> bool:
-        """Whether it reports how long a process has waited for another one's compile; the latest report then counts."""
+    def _update_wait(self, statement: Statement, finding: Finding) -> bool:
+        """Let the latest report of a wait for another process's compile count; False for a finding of another kind."""
         if not finding.is_wait:
             return False
         move(finding, statement)

@@ -10,7 +10,7 @@ from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.escapes import shortened, visible
 from neuron_top.events.diagnosis import Evidence
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers.error_codes import ERROR_CODE
+from neuron_top.parsers.failure_signs import ERROR_CODE
 
 _MOST = 300
 _MOST_RANKS = 4096

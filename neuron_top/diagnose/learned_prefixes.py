@@ -1,6 +1,7 @@
 """Learns the prefix that a launcher or a log service puts before each line of a traceback, and takes it off.
 
-Its heading shows it: what stands before the heading is the prefix of every line, or not.
+Its heading shows it: what stands before the heading is the prefix of every line, or not. It may have any form, unlike
+a label that is taken off every line (`parsers/labels.py`), and it names the stream of the line (`Statement.host`).
 """
 
 from __future__ import annotations

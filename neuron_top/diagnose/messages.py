@@ -19,9 +19,9 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.compiler import DETAIL
+from neuron_top.parsers.failure_signs import FAILURE
 from neuron_top.parsers.own_lines import MARK
 
-FAILED = "Failed compilation with"
 _CACHED = ("Got a cached failed neff at", "There was a compilation error for this graph in the previous run")
 BANNER = late_pattern(r"(?i)an internal compiler error has occurred")
 _THROWN = late_pattern(r"An exception was thrown:$")
@@ -29,8 +29,8 @@ _THROWN = late_pattern(r"An exception was thrown:$")
 _STACKS_LINE = late_pattern(r"\d{1,3}# |-{5,}$")
 RETRYING = late_pattern(r"[Ww]ith er+or log: ?\[|Retrying\.\.\.")
 """A cached failure that is compiled once more; its quotation ends in the latter."""
-_ARGV = late_pattern(r"Failed compilation with \[.{0,20000}?(?:'\]|\"\]|\S\])(?::\s*|\s*$)", re.DOTALL)
-_HEADER = late_pattern(r"(?:with eror log: )?\[?\s*(?:Failed compilation with\b|$)")
+_ARGV = late_pattern(FAILURE + r" \[.{0,20000}?(?:'\]|\"\]|\S\])(?::\s*|\s*$)", re.DOTALL)
+_HEADER = late_pattern(rf"(?:with eror log: )?\[?\s*(?:{FAILURE}\b|$)")
 _LABEL_PATTERN = r"Error message:\s*"
 _LABEL = late_pattern(_LABEL_PATTERN)
 _QUOTED_TRACEBACK = late_pattern(_LABEL_PATTERN + r"Traceback \(")
@@ -124,7 +124,7 @@ class CompilerMessage(msgspec.Struct):
 
 def reason(text: str) -> str:
     """What follows the argv of a failed compile; the text itself where it has none."""
-    at = text.find(FAILED)
+    at = text.find(FAILURE)
     if at < 0:
         return _DATE.sub("", text, count=1) if _DATE.match(text) else text
     found = _ARGV.match(text, at)

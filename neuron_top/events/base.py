@@ -41,7 +41,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=T
     seen: Moment | None = None
     """Seconds since the epoch when it reached ingest; stamped there, None before."""
     source: str = ""
-    """The source that reported it: `log:<path>`, `cache:<root>`, `monitor`, `sysfs`, `worker:<pid>`, `job`, …"""
+    """The source that reported it: `log:<path>` (see `log_sources`), `cache:<root>`, `monitor`, `sysfs`,
+    `worker:<pid>`, `job`, …"""
     node: str = ""
     """Name of the node (`identity.node_name`), so that several machines can meet in one store; stamped by ingest."""
     offset: int | None = None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from neuron_top.events import AnyEvent, RecordingCutOff, RunFinished
+from neuron_top.events.log_sources import log_source
 from neuron_top.ingest.feed import View
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
@@ -99,7 +100,7 @@ class _Lines:
     """The last lines of a recording's log."""
 
     def __init__(self, path: Path, buffer: LogBuffer) -> None:
-        self._source = f"log:{path}"
+        self._source = log_source(path)
         self._buffer = buffer
         self._tail = FileTail(path)
         self._tail.begin_near_end(_OLD_LINES_BYTES)

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from neuron_top.events import SourceAvailable, SourceUnavailable
+from neuron_top.events.log_sources import log_source
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.log_span import last_clock
@@ -115,7 +116,7 @@ class LogFiles:
             text = self._missing(self._tails[key])
             if text != self._problems.get(key, ""):
                 self._problems[key] = text
-                name = f"log:{key}"
+                name = log_source(key)
                 emit(SourceUnavailable(name=name, reason=text) if text else SourceAvailable(name=name, detail=key))
         # Logs that a folder held first may be old; those that turn up later are new, and read from their beginning.
         self._from_end = False

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from neuron_top.events import AnyEvent, OutputGrew
+from neuron_top.events.log_sources import log_source
 from neuron_top.ingest.followed_logs import LogFiles
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.plain_files import size_of
@@ -56,7 +57,7 @@ class FoundLogs:
         with self._lock:
             self._number += 1
             self._begins = {path: _size_at(sizes, since) for path, sizes in self._sizes.items()}
-            self._buffer.forget([f"log:{path}" for path in self._paths])
+            self._buffer.forget(map(log_source, self._paths))
             self._paths = ()
             announce()
             files = self._files

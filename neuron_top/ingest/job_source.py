@@ -20,6 +20,7 @@ from neuron_top.run.model import Run
 from neuron_top.store.fleet_records import Cursor, NodeNow
 from neuron_top.store.job_merge import JobMerge
 from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.store.records import rows_named
 from neuron_top.telemetry.source import Emit
 from neuron_top.views.fleet import worst_nodes
 
@@ -172,10 +173,8 @@ class NodeRuns:
 
 
 def find_job(store: FleetStore, job: str) -> str:
-    """The id of the newest job of this id or name, or of the only one whose id begins so. Raises NothingToShow."""
-    rows = store.jobs(named=job)
-    found = [row.run for row in rows if job in (row.run, row.name)][:1]
-    found = found or [row.run for row in rows if job and row.run.startswith(job)]
+    """The id of the one job that `job` stands for (see `rows_named`). Raises NothingToShow."""
+    found = [row.run for row in rows_named(store.jobs(named=job), job, lambda row: (row.run, row.name))]
     if len(found) > 1:
         raise NothingToShow(f"{store.place}: {len(found)} jobs begin with {job!r}: {', '.join(found[:5])}")
     if not found:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, TypeVar
 
 from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
+from neuron_top.events.log_sources import is_log, log_source, path_of
 from neuron_top.ingest.job_groups import JobGroups, LogJob, distinct_names
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
@@ -14,7 +15,6 @@ from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
 
 View = TypeVar("View")
-_LOG = "log:"
 
 
 class JobsFeed(LiveFeed):
@@ -77,11 +77,11 @@ class JobsFeed(LiveFeed):
     def _first_sources(self) -> tuple[str, ...] | None:
         with self._lock:
             run = next(iter(self._runs.values()), None)
-            return tuple(f"{_LOG}{path}" for path in run.job.sources) if run is not None else None
+            return tuple(log_source(path) for path in run.job.sources) if run is not None else None
 
     def is_of(self, source: str, job: LogJob) -> bool:
         """Whether this source is a log of the job."""
-        return self._groups.of(source.removeprefix(_LOG)) == job
+        return self._groups.of(path_of(source)) == job
 
     def _events_applied(self) -> int:
         return sum(run.events for run in (self._run, *self._runs.values()))
@@ -89,7 +89,7 @@ class JobsFeed(LiveFeed):
     def _apply(self, event: AnyEvent) -> None:
         source = _source_of(event)
         if source:
-            path = source.removeprefix(_LOG)
+            path = path_of(source)
             job = self._groups.of(path)
             run = self._runs.get(job)
             if run is None:
@@ -157,11 +157,11 @@ class JobFeed:
         return [chain for chain in self._whole.log_chains() if self._whole.is_of(chain.files[0], self._job)]
 
     def _sources(self) -> tuple[str, ...]:
-        return tuple(f"{_LOG}{path}" for path in self.read(lambda run, _now: tuple(run.job.sources)))
+        return tuple(log_source(path) for path in self.read(lambda run, _now: tuple(run.job.sources)))
 
 
 def _source_of(event: AnyEvent) -> str:
     """The log that an event is about; "" for one that is about the machine."""
     if isinstance(event, SourceAvailable | SourceUnavailable):
-        return event.name if event.name.startswith(_LOG) else ""
-    return event.source if event.source.startswith(_LOG) else ""
+        return event.name if is_log(event.name) else ""
+    return event.source if is_log(event.source) else ""

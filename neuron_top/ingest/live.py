@@ -19,6 +19,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from neuron_top.events import AnyEvent, DevicesFound, JobFound, RunStarted, SourceAvailable, SourceUnavailable
+from neuron_top.events.log_sources import path_of
 from neuron_top.identity import node_name
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_file_map import LogFileMap
@@ -253,11 +254,11 @@ class LiveFeed:
 
     def log_chains(self) -> list[LogChain]:
         """Each log with its rotated files."""
-        from neuron_top.ingest.rotated import PREFIX, unread
+        from neuron_top.ingest.rotated import unread
 
         ends, file_map = self._buffer.ends(), self._file_map()
         chains = file_map.chains(file_map.with_earlier(ends))
-        return [LogChain(files=tuple(files), unread=unread(files[0].removeprefix(PREFIX))) for files in chains]
+        return [LogChain(files=tuple(files), unread=unread(path_of(files[0]))) for files in chains]
 
     def _file_map(self) -> LogFileMap:
         """Where copies of pipes lie, and the rotated files of each log."""

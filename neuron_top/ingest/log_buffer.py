@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from neuron_top.events import AnyEvent
-from neuron_top.ingest.log_line import PLAIN, STANDARD_INPUT, LineFacts, LogLine, facts_of, readable
+from neuron_top.events.log_sources import PIPE_SOURCE
+from neuron_top.ingest.log_line import PLAIN, LineFacts, LogLine, facts_of, readable
 
 KEPT_LINES = 5000
 LONGEST_LINE = 4096
@@ -54,7 +55,7 @@ class LogBuffer:
         self._logs: dict[str, _Log] = {}
         self.copies: dict[str, str] = {}
         """By source without a file of its own, the path of a copy of its bytes."""
-        self.without_file = {STANDARD_INPUT}
+        self.without_file = {PIPE_SOURCE}
         """Sources whose bytes do not lie under their name: a pipe, compressed data. A copy may have been kept."""
         self.earlier: dict[str, str] = {}
         """By source, the source under which the lines of its last rotated file are kept."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from neuron_top.events.log_sources import path_of
+
 
 class LogFileMap(NamedTuple):
     """Where the bytes of some sources are instead, and which sources belong together."""
@@ -16,7 +18,7 @@ class LogFileMap(NamedTuple):
 
     def path(self, source: str) -> str:
         """The file to read a source from."""
-        return self.copies.get(source) or source.removeprefix("log:")
+        return self.copies.get(source) or path_of(source)
 
     def with_earlier(self, ends: Mapping[str, int]) -> dict[str, int]:
         """How far each source can be read, earlier files included."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from neuron_top.events import AnyEvent, OutputGrew, Rotation, SourceRotated
+from neuron_top.events.log_sources import log_source
 from neuron_top.ingest import rotated
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_diagnosis import LogDiagnosis
@@ -49,7 +50,7 @@ class LogIngestor:
         that the log is an old one."""
         self.path, self._now = path, now
         self._written, self._last_clock = written, last_clock
-        self.source = f"log:{path}"
+        self.source = log_source(path)
         self._buffer, self._clock = buffer, clock
         self._span: LogSpan | None = None
         """The span of what was there already, or of what a pipe brings; None before the first bytes, and for lines that

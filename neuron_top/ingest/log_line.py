@@ -31,8 +31,6 @@ from neuron_top.events import (
 from neuron_top.events.levels import LineLevel
 from neuron_top.parsers import wide
 
-STANDARD_INPUT = "log:-"
-"""The source of lines that came through a pipe."""
 _PREFIX_SIGNS = tuple("[(0123456789")
 """How prefixes begin that may hold a rank."""
 _LONGEST_PREFIX = 400

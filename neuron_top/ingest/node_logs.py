@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from neuron_top.errors import NeuronTopError
+from neuron_top.events.log_sources import log_source, path_of
 from neuron_top.ingest.agent_logs import MOST_LINES, LogDirection, LogRequest
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
@@ -27,7 +28,6 @@ RETRY_SECONDS = 3.0
 _KEPT_SECONDS = 5.0
 _PAGES_KEPT = 32
 _MOST_AT_ONCE = 3
-_PREFIX = "log:"
 
 Ask = Callable[[LogRequest], LogPage]
 
@@ -143,7 +143,7 @@ class NodeLogs:
 
     def _there(self, source: str) -> str:
         """The name of a log as its agent knows it."""
-        return _PREFIX + source.removeprefix(f"{_PREFIX}{self.node}:")
+        return log_source(path_of(source, self.node))
 
     def _here(self, page: LogPage) -> LogPage:
         lines = tuple(msgspec.structs.replace(line, source=self._named(line.source)) for line in page.lines)
@@ -152,7 +152,7 @@ class NodeLogs:
         )
 
     def _named(self, source: str) -> str:
-        return f"{_PREFIX}{self.node}:{source.removeprefix(_PREFIX)}"
+        return log_source(path_of(source), self.node)
 
 
 def _key(request: LogRequest) -> bytes:

@@ -18,6 +18,7 @@ from typing import Protocol
 import msgspec
 
 from neuron_top import private_files
+from neuron_top.compile.side_channel import EVENTS_VARIABLE
 from neuron_top.errors import LimitReached, NeuronTopError, RefusedForSafety, is_thread_limit
 from neuron_top.escapes import json_bytes
 from neuron_top.events import AnyEvent, RunFinished, RunStarted
@@ -36,10 +37,10 @@ from neuron_top.ingest.recordings import (
     store_path,
 )
 from neuron_top.ingest.side_channel_source import SideChannel
-from neuron_top.ingest.torch_trace import TRACE_BYTES, TorchTraces
+from neuron_top.ingest.torch_trace import TRACE_BYTES, TRACE_VARIABLE, TorchTraces
 from neuron_top.parsers.secrets import command_without_secrets
 from neuron_top.processes.interleave import Interleaver
-from neuron_top.processes.launch import EVENTS_VARIABLE, RUN_VARIABLE, TRACE_VARIABLE, CommandNotStarted, Job
+from neuron_top.processes.launch import RUN_VARIABLE, CommandNotStarted, Job
 from neuron_top.run.graph import AttemptOutcome
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import AnyEvent
+from neuron_top.events.log_sources import log_source, path_of
 from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_files import lines_at, newer, older
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
@@ -177,11 +178,11 @@ class ReplayFeed:
         self._await_start()
         with self._lock:
             sources = self._run.job.sources.items()
-            return {f"log:{path}": log.end for path, log in sources if self._own_file(path) is not None}
+            return {log_source(path): log.end for path, log in sources if self._own_file(path) is not None}
 
     def _file_map(self, ends: Mapping[str, int]) -> LogFileMap:
         """Where the recording's own log is now: the state folder may have been moved, or copied from elsewhere."""
-        places = ((source, self._own_file(source.removeprefix("log:"))) for source in ends)
+        places = ((source, self._own_file(path_of(source))) for source in ends)
         return LogFileMap({source: str(place) for source, place in places if place is not None})
 
     def _own_file(self, path: str) -> Path | None:

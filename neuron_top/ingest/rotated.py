@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from neuron_top.events.log_sources import log_source, path_of
 from neuron_top.plain_files import is_file
 
-PREFIX = "log:"
 _ENDING = re.compile(r"\.\d{1,4}|[.-]\d{8}(?:[.-]\d+)?|[.-]\d{4}-\d{2}-\d{2}(?:[T_.-][\d.-]+)?")
 
 _COMPRESSED = re.compile(rf"(?:{_ENDING.pattern})?\.(?:gz|bz2|xz|zst|lz4|Z)")
@@ -39,9 +39,9 @@ def earlier_files(ends: Mapping[str, int], kept: Mapping[str, str]) -> dict[str,
     """
     found: dict[str, dict[str, int]] = {}
     for source in ends:
-        path = source.removeprefix(PREFIX)
+        path = path_of(source)
         if is_file(path):
-            files = {f"{PREFIX}{name}": size for name, size in earlier(path)}
+            files = {log_source(name): size for name, size in earlier(path)}
             found[source] = {name: size for name, size in files.items() if name not in ends or name == kept.get(source)}
     return found
 
@@ -74,7 +74,7 @@ def unread(path: str) -> tuple[str, ...]:
 
 def moved_to(path: str, offset: int, text: bytes) -> str | None:
     """The source under which the file that held this line of the log can be read now; None when it is gone."""
-    return next((f"{PREFIX}{found}" for found, _size in earlier(path) if _holds(found, offset, text)), None)
+    return next((log_source(found) for found, _size in earlier(path) if _holds(found, offset, text)), None)
 
 
 def _is_earlier(entry: os.DirEntry[str], name: str) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from neuron_top.cache.scan import catalog
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.events import JobDiagnosed, OutputGrew
+from neuron_top.events.log_sources import log_source
 from neuron_top.ingest import graph_tables
 from neuron_top.ingest.log_span import LogSpan, last_clock
 from neuron_top.ingest.recordings import load_labeled, not_a_log
@@ -147,7 +148,7 @@ def _reader_of(name: str, first: bytes, until: float) -> LogReader | TorchTraceR
         return TorchTraceReader.of_file(name)
     if is_graph_table(first):
         return GraphTableReader.of_file(name)
-    return LogReader(f"log:{name}", until=until)
+    return LogReader(log_source(name), until=until)
 
 
 def end_of(run: Run) -> float:

@@ -6,9 +6,9 @@ import os
 import select
 
 from neuron_top.events import SourceUnavailable
+from neuron_top.events.log_sources import PIPE_SOURCE
 from neuron_top.ingest.log_buffer import KEPT_LINES, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
-from neuron_top.ingest.log_line import STANDARD_INPUT
 from neuron_top.ingest.pipe_copy import PipeCopy
 from neuron_top.processes.stop_request import StopRequest
 from neuron_top.telemetry.source import Emit, emit_all
@@ -59,10 +59,10 @@ class StandardInput:
         try:
             self._spool = self._spool or PipeCopy()
             self._spool.write(offset, data)
-            self._buffer.copies[STANDARD_INPUT] = self._spool.path
+            self._buffer.copies[PIPE_SOURCE] = self._spool.path
         except OSError as problem:
             self._spool = None
-            self._buffer.copies.pop(STANDARD_INPUT, None)
+            self._buffer.copies.pop(PIPE_SOURCE, None)
             reason = f"only its last {KEPT_LINES} lines can be shown: {problem.strerror or problem}"
             emit(SourceUnavailable(name=f"copy of {self.name}", reason=reason))
 

@@ -17,6 +17,8 @@ from neuron_top.parsers.torch_trace import TorchTraceReader
 from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit
 
+TRACE_VARIABLE = "TORCH_TRACE"
+"""PyTorch's variable for the folder to which each process of a job writes its structured trace of torch.compile."""
 TRACE_BYTES = 256 << 20
 _PREFIX = "dedicated_log_torch_trace_"
 _MOST_FILES = 2000

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from neuron_top.errors import UsageError
 from neuron_top.events import SourceUnavailable
+from neuron_top.events.log_sources import log_source
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import LogIngestor
 from neuron_top.ingest.pipe_copy import PipeCopy
@@ -22,7 +23,7 @@ class WholeLog:
         self._path, self._buffer, self._has_room = path, buffer, has_room
         self.copied = 0
         """Bytes of it that were copied."""
-        self._source = f"log:{path}"
+        self._source = log_source(path)
         self._spool: PipeCopy | None = None
 
     def read(self, emit: Emit, stopped: Callable[[], bool]) -> None:

@@ -36,9 +36,6 @@ from neuron_top.processes.relayed_output import RelayedOutput, Stream
 from neuron_top.processes.streams import copy_window_size, make_raw
 
 RUN_VARIABLE = "NEURONTOP_RUN"
-EVENTS_VARIABLE = "NEURONTOP_EVENTS_DIR"
-TRACE_VARIABLE = "TORCH_TRACE"
-"""PyTorch's variable for the folder to which each process of a job writes its structured trace of torch.compile."""
 _SHELL = "/bin/sh"
 _QUIET_SECONDS = 1.0
 """How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""

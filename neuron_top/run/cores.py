@@ -33,6 +33,7 @@ from neuron_top.events import (
     WorkerMemoryReported,
 )
 from neuron_top.events.levels import LogLevel
+from neuron_top.events.log_sources import is_log
 from neuron_top.run.breakdown_history import BreakdownHistory
 from neuron_top.run.exhausted import Exhaustions
 from neuron_top.run.hardware_errors import HardwareErrors
@@ -182,6 +183,11 @@ class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
     available: bool
     text: str
     since: float | None
+
+    @property
+    def is_log(self) -> bool:
+        """Whether it is a log, and not telemetry."""
+        return is_log(self.name)
 
 
 class CoreTracker:

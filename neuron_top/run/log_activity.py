@@ -7,6 +7,7 @@ that go on (elapsed time, a running compile) are counted only up to its last lin
 from __future__ import annotations
 
 from neuron_top.events import LogEvent, OutputGrew
+from neuron_top.events.log_sources import PIPE_SOURCE
 from neuron_top.run.clock import LIVE_SECONDS, zone_offset
 
 QUIET_SECONDS = 10.0
@@ -18,7 +19,6 @@ LONG_COMPILE_SECONDS = 6 * 3600.0
 """How long a followed log may be silent if a compile was the last thing heard of."""
 LONGEST_START_SECONDS = 24 * 3600.0
 """A job prints within this time after its first line something that a parser understands."""
-_PIPE = "log:-"
 OLD_SECONDS = 60.0
 """A line in a pipe that is this much older than its arrival was not written now, unless its clock has another zone."""
 SILENT_SECONDS = 900.0
@@ -61,7 +61,7 @@ class LogActivity:
         self._clock_read(event.at)
         if event.at is not None:
             self.began = event.at if self.began is None else min(self.began, event.at)
-        if event.source == _PIPE and event.at is not None and event.seen is not None:
+        if event.source == PIPE_SOURCE and event.at is not None and event.seen is not None:
             self.lag = event.seen - event.at
 
     def _first_read(self, event: OutputGrew) -> None:

@@ -10,6 +10,7 @@ import msgspec
 
 from neuron_top.diagnose import Diagnosis
 from neuron_top.errors import NothingToShow
+from neuron_top.events.log_sources import log_source
 from neuron_top.ingest.advised import AdvisedDiagnoser
 from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder
 from neuron_top.ingest.run_loader import is_log
@@ -41,8 +42,8 @@ class DiagnosisService:
             log = portions(name, self._notify, standard_input)
             first = next(log, b"")
             if is_graph_table(first):  # it has times but no causes
-                return AdvisedDiagnoser(f"log:{name}").diagnosis()
-            return _read_file(f"log:{name}", itertools.chain((first,), log))
+                return AdvisedDiagnoser(log_source(name)).diagnosis()
+            return _read_file(log_source(name), itertools.chain((first,), log))
         record = self._runs.find(name)
         exit_code = None if record.open else record.exit_code
         diagnosis = recorded_diagnosis(self._settings, record.id, exit_code, self._runs.interrupted_by(record))
@@ -68,7 +69,7 @@ def recorded_diagnosis(
         return None
     goes_on = is_recording(run_folder(settings, run))
     log = portions(str(output), quiet)
-    return _read(f"log:{output}", log, exit_code, goes_on=goes_on).if_interrupted_by(interrupted_by)
+    return _read(log_source(output), log, exit_code, goes_on=goes_on).if_interrupted_by(interrupted_by)
 
 
 def _read_file(source: str, log: Iterator[bytes]) -> Diagnosis:

@@ -11,8 +11,9 @@ from pathlib import Path
 from neuron_top.cache.location import is_bucket
 from neuron_top.errors import UsageError
 from neuron_top.events.levels import LineLevel
+from neuron_top.events.log_sources import PIPE_SOURCE, path_of
 from neuron_top.ingest.feed import EndingFeed, Feed
-from neuron_top.ingest.log_line import STANDARD_INPUT, LogChain, LogLine, LogPage
+from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
@@ -69,9 +70,9 @@ def job_feed(settings: Settings, job: str) -> EndingFeed:
     """
     if not settings.store:
         raise UsageError(f"--job {job}: name the database of the fleet with --store or NEURONTOP_STORE")
-    from neuron_top.ingest import job_feed as feeds_of_jobs
+    from neuron_top.ingest import fleet_job_feed
 
-    return feeds_of_jobs.job_feed(settings, job)
+    return fleet_job_feed.job_feed(settings, job)
 
 
 def bucket_paths(paths: Sequence[str]) -> list[str]:
@@ -99,7 +100,7 @@ def searched_places(settings: Settings) -> str:
 
 def source_name(source: str) -> str:
     """The name of a source of log lines for a person: standard input, or the name of a file."""
-    return "standard input" if source == STANDARD_INPUT else source.removeprefix("log:").rpartition("/")[2]
+    return "standard input" if source == PIPE_SOURCE else path_of(source).rpartition("/")[2]
 
 
 def import_log_reader() -> None:

@@ -132,14 +132,14 @@ class FleetService(FleetDatabase):
 
     def logs(self, node: str, changed: Callable[[], None] = lambda: None) -> NodeLogs:
         """The log of a node, from its agent, to browse; `changed` is called when new lines have come."""
-        from neuron_top.ingest.job_feed import asker
+        from neuron_top.ingest.fleet_job_feed import asker
 
         return NodeLogs(node, asker(self._settings, self._store, node), changed)
 
     def log_page(self, node: str, request: LogRequest, job: str | None = None) -> LogPage:
         """A page of a node's log lines, of this job where one is named. Raises LogsUnreachable with the reason,
         UsageError, NothingToShow for the job."""
-        from neuron_top.ingest.job_feed import asker
+        from neuron_top.ingest.fleet_job_feed import asker
 
         run = self.page(job).jobs[0].job if job is not None else None
         return asker(self._settings, self._store, node, run)(request)

@@ -223,7 +223,7 @@ class RunService:
             record = _of_id(store, run)
             is_of_fleet = bool(self._kept.address) and goes_on(record, store)
         if is_of_fleet:
-            from neuron_top.ingest.job_feed import job_feed
+            from neuron_top.ingest.fleet_job_feed import job_feed
 
             return job_feed(self._settings, record.id)
         feed = self._replay(record, speed=1.0)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from neuron_top.events import AnyEvent
+from neuron_top.events.log_sources import log_source
 from neuron_top.ingest import graph_tables
 from neuron_top.ingest.advised import AdvisedDiagnoser
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
@@ -29,7 +30,8 @@ class TallyService:
         """The published counts of one log and its diagnosis, computed fast. Raises UsageError if it is unreadable."""
         from neuron_top.parsers.counting import CountingReader
 
-        reader, diagnoser = CountingReader(f"log:{name}"), AdvisedDiagnoser(f"log:{name}")
+        source = log_source(name)
+        reader, diagnoser = CountingReader(source), AdvisedDiagnoser(source)
         for _ in self._events(name, reader, diagnoser):
             pass
         return reader.tally.as_json() | {"diagnosis": diagnoser.diagnosis()}
@@ -40,7 +42,8 @@ class TallyService:
         from neuron_top.run.log_totals import LogTotals
         from neuron_top.views.log_tally import log_tally
 
-        reader, totals, diagnoser = LogReader(f"log:{name}"), LogTotals(), AdvisedDiagnoser(f"log:{name}")
+        source = log_source(name)
+        reader, totals, diagnoser = LogReader(source), LogTotals(), AdvisedDiagnoser(source)
         for event in self._events(name, reader, diagnoser):
             totals.apply(event)
         return log_tally(reader.tally, totals, diagnoser.diagnosis())

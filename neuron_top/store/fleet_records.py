@@ -10,6 +10,8 @@ from neuron_top.events import AnyEvent
 from neuron_top.store.batches import Packed
 
 Attribute = str | int | float | bool | None
+KEY_VARIABLES = ("NEURON_", "XLA_")
+"""How the names of variables begin that may change keys: nodes report them as attributes, under their own names."""
 
 
 class Batch(Packed, frozen=True):

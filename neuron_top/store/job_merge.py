@@ -22,8 +22,8 @@ from neuron_top.events import (
     SourceRotated,
     SourceUnavailable,
 )
+from neuron_top.events.log_sources import is_log, log_source, path_of
 
-_LOG = "log:"
 _DISCOVERY = "jobs"
 """The source that looks for jobs on a node (`discover.py`): what it says is not about the job of these events."""
 Some = TypeVar("Some", bound=Event)
@@ -128,4 +128,4 @@ def _named(event: Some, node: str) -> Some:
 
 def _log_of_node(source: str, node: str) -> str:
     """The name of a log, with its node; "" for other sources."""
-    return f"{_LOG}{node}:{source.removeprefix(_LOG)}" if source.startswith(_LOG) else ""
+    return log_source(path_of(source), node) if is_log(source) else ""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import msgspec
+
+Row = TypeVar("Row")
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -36,19 +39,21 @@ class RunRecord(msgspec.Struct, frozen=True):
         return self.finished is None
 
 
-def chosen(records: Sequence[RunRecord], name: str) -> RunRecord | None:
-    """The recording with this id, the newest of this name, or the only one whose id begins with it; None if none.
+def rows_named(rows: Sequence[Row], name: str, id_and_name: Callable[[Row], tuple[str, str]]) -> list[Row]:
+    """The recordings or jobs that `name` may stand for: the one with this id, else the newest of this name, else all
+    whose id begins with it. `rows`: newest first."""
+    if not name:
+        return []
+    named = [(row, *id_and_name(row)) for row in rows]
+    with_id = [row for row, run, _name in named if run == name]
+    with_name = [row for row, _run, its_name in named if its_name == name]
+    return with_id[:1] or with_name[:1] or [row for row, run, _name in named if run.startswith(name)]
 
-    `records`: newest first.
-    """
-    for matches in (
-        [record for record in records if record.id == name],
-        [record for record in records if record.name == name and name],
-        [record for record in records if name and record.id.startswith(name)],
-    ):
-        if matches:
-            return matches[0] if len(matches) == 1 or matches[0].name == name else None
-    return None
+
+def chosen(records: Sequence[RunRecord], name: str) -> RunRecord | None:
+    """The one recording that `name` stands for (see `rows_named`); None if there is none, or several."""
+    matches = rows_named(records, name, lambda record: (record.id, record.name))
+    return matches[0] if len(matches) == 1 else None
 
 
 class CompileRecord(msgspec.Struct, frozen=True):

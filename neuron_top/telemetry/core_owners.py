@@ -13,11 +13,11 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from neuron_top.cache.processes import sees_all_processes
 from neuron_top.escapes import visible
 from neuron_top.events import CoreSample
 from neuron_top.telemetry.worker_placement import place_of
 
-_HOST_NAMESPACE = "pid:[4026531836]"
 _ID = r"([0-9a-f]{64}|[0-9a-f]{32}-[0-9]+)"
 _ENGINES = (
     ("docker", re.compile(rf"/docker[/-]{_ID}")),
@@ -48,7 +48,7 @@ class Holders:
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
         self._proc = proc
-        self._sees_host = _sees_host(proc)
+        self._sees_host = sees_all_processes(str(proc)) is not False
         self._known: dict[tuple[int, str], CoreOwner] = {}
 
     def holder(self, pid: int) -> CoreOwner:
@@ -122,14 +122,6 @@ def container_of(cgroup: str) -> str:
 def _variables(environ: str) -> dict[str, str]:
     parts = (item.partition("=") for item in environ.split("\0"))
     return {name: value for name, equals, value in parts if equals}
-
-
-def _sees_host(proc: Path) -> bool:
-    """Whether process ids there are the host's. The first namespace has a number fixed in the kernel."""
-    try:
-        return str((proc / "self/ns/pid").readlink()) == _HOST_NAMESPACE
-    except OSError:
-        return True
 
 
 def _start_time(stat: str) -> str:

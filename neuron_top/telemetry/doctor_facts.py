@@ -307,14 +307,7 @@ def _root_of(pid: int, environment: Mapping[str, str]) -> str | None:
         user = Path(f"/proc/{pid}").stat().st_uid
     except OSError:
         return None
-    return roots.root_in_force(environment, _working_folder(pid), user).path
-
-
-def _working_folder(pid: int) -> str | None:
-    try:
-        return str(Path(f"/proc/{pid}/cwd").readlink())
-    except OSError:
-        return None
+    return roots.root_in_force(environment, proc.directory_of(pid), user).path
 
 
 def _relevant(environ: Mapping[str, str]) -> dict[str, str]:

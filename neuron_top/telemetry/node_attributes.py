@@ -16,6 +16,7 @@ from neuron_top.cache import filesystem, roots
 from neuron_top.identity import Identity, instance_id
 from neuron_top.parsers.secrets import is_secret_name, without_secrets
 from neuron_top.plain_files import nearest_folder
+from neuron_top.store.fleet_records import KEY_VARIABLES
 from neuron_top.telemetry import versions
 from neuron_top.telemetry.doctor_facts import host_memory, system_packages, text_of
 from neuron_top.telemetry.sysfs import SysfsTree
@@ -30,7 +31,6 @@ _VARIABLES = {
     "NEURON_LOGICAL_NC_CONFIG": "lnc_asked_for",
     "FI_PROVIDER": "fabric_provider",
 }
-_KEY_VARIABLES = ("NEURON_", "XLA_")
 _OF_A_RANK = re.compile(
     r"NEURON_(RT_VISIBLE_CORES|RT_NUM_CORES|PJRT_PROCESS_INDEX|RT_LOG_\w+|CC_FLAGS|\w*(TOKEN|SECRET|PASSWORD)\w*)"
 )
@@ -79,7 +79,7 @@ def _key_variables(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         name: without_secrets(value)[:_LONGEST_VALUE]
         for name, value in sorted(environ.items())
-        if name.startswith(_KEY_VARIABLES) and not _OF_A_RANK.fullmatch(name) and not is_secret_name(name)
+        if name.startswith(KEY_VARIABLES) and not _OF_A_RANK.fullmatch(name) and not is_secret_name(name)
     }
 
 

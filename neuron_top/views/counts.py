@@ -25,7 +25,8 @@ COUNTED_AS = {
     GraphState.KNOWN: "only named",
 }
 """The words after a number of graphs in each state, in the order of all screens."""
-GRAPH_ENDED = (GraphState.HIT, GraphState.COMPILED, GraphState.FAILED, GraphState.CACHED_FAILURE)
+GRAPH_FAILED = (GraphState.FAILED, GraphState.CACHED_FAILURE)
+GRAPH_ENDED = (GraphState.HIT, GraphState.COMPILED, *GRAPH_FAILED)
 
 
 class GraphPart(msgspec.Struct, frozen=True):

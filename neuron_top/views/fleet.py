@@ -18,6 +18,7 @@ from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.natural_order import natural_key
 from neuron_top.run.state import ENDED, JobState
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
+from neuron_top.store.records import rows_named
 from neuron_top.views.metric import Unit, value_text
 from neuron_top.views.spread import median_of, outlier_distance
 from neuron_top.views.states import ended_state, job_text
@@ -263,9 +264,8 @@ def _with_end_of_job(node: NodeRow, job_state: JobState | None) -> NodeRow:
 
 
 def of_job(page: FleetPage, name: str) -> FleetPage:
-    """Only the job of this id, the newest of this name, or the only one whose id begins so. Raises NothingToShow."""
-    jobs = [job for job in page.jobs if job.job == name] or [job for job in page.jobs if job.name == name][:1]
-    jobs = jobs or [job for job in page.jobs if job.job.startswith(name)]
+    """Only the one job that `name` stands for (see `rows_named`). Raises NothingToShow."""
+    jobs = rows_named(page.jobs, name, lambda job: (job.job, job.name))
     if len(jobs) > 1:
         raise NothingToShow(f"{len(jobs)} jobs begin with {name!r}: {', '.join(job.job for job in jobs[:5])}")
     if not jobs:

@@ -10,11 +10,10 @@ import msgspec
 
 from neuron_top.cache.model.states import BROKEN, FAILURES, HITS, LOCKED, State
 from neuron_top.run.estimate import Estimator
-from neuron_top.store.fleet_records import NodeKey, NodeRecord
+from neuron_top.store.fleet_records import KEY_VARIABLES, NodeKey, NodeRecord
 
 KEY_ATTRIBUTES = ("compiler", "compiler_flags", "driver", "libneuronxla", "lnc", "runtime", "torch", "torch_neuronx")
 """Attributes of a node that change keys or what can be loaded, besides variables of the compiler."""
-KEY_VARIABLES = ("NEURON_", "XLA_")
 
 
 class Availability(StrEnum):

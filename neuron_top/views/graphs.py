@@ -14,6 +14,7 @@ from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LineRef, Precision, WorkerGraph
 from neuron_top.run.model import Run
 from neuron_top.units import count_text, duration_text
+from neuron_top.views.counts import GRAPH_FAILED
 from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, settled, waiters
 from neuron_top.views.waits import waited_seconds
 
@@ -155,13 +156,12 @@ def slowest_rows(run: Run, now: float, most: int) -> tuple[GraphRow, ...]:
     ranked: list[tuple[bool, float, Graph]] = []
     for graph in run.compiles.graphs.values():
         state, seconds = run.compiles.totals.summary(graph).state, graph.duration.seconds
-        if state in _BAD or (seconds is not None and (over or state not in _AT_WORK)):
-            ranked.append((state not in _BAD, -(seconds or 0.0), graph))
+        if state in GRAPH_FAILED or (seconds is not None and (over or state not in _AT_WORK)):
+            ranked.append((state not in GRAPH_FAILED, -(seconds or 0.0), graph))
     ranked.sort(key=itemgetter(0, 1))
     return tuple(graph_row(run, graph, until, estimator, over=over) for _bad, _seconds, graph in ranked[:most])
 
 
-_BAD = (GraphState.FAILED, GraphState.CACHED_FAILURE)
 _AT_WORK = (GraphState.COMPILING, GraphState.WAITING)
 
 
@@ -226,7 +226,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
     from neuron_top.views.graph_failure import failure_text
 
     row = graph_row(run, graph, now, estimator or Estimator(), over=over)
-    failed = failure_text(graph) if graph.message or row.state in _BAD else ""
+    failed = failure_text(graph) if graph.message or row.state in GRAPH_FAILED else ""
     return GraphPage(
         now=now,
         row=row,

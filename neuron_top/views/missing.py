@@ -57,7 +57,7 @@ def missing_text(view: Overview) -> str:
 
 def _why(view: Overview) -> str:
     """What the sources of telemetry said, cut to one line; else which tool would report it."""
-    silent = [source for source in view.sources if not source.available and not source.name.startswith("log:")]
+    silent = [source for source in view.sources if not source.available and not source.is_log]
     said = "; ".join(f"{source.name}: {source.text}" for source in silent)
     return (
         textwrap.shorten(visible(said), _LONGEST_REASON, placeholder=" … (`neurontop doctor` says all)")

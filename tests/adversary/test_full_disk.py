@@ -196,7 +196,7 @@ def test_a_full_disk_is_found_at_the_root_of_any_exception() -> None:
 def test_a_line_of_the_side_channel_that_was_cut_does_not_swallow_the_next(
     small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(side_channel.DIRECTORY, str(small_disk))
+    monkeypatch.setenv(side_channel.EVENTS_VARIABLE, str(small_disk))
     reported = CompileEnded(module="MODULE_1+2" * 100, seconds=1.0, ok=False, cause=CompileCause.DISK_FULL)
     side_channel.emit(reported)
     fill(small_disk, 0)

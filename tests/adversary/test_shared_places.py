@@ -15,7 +15,7 @@ from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.cache.scan import catalog, index
-from neuron_top.compile.side_channel import DIRECTORY
+from neuron_top.compile.side_channel import EVENTS_VARIABLE
 from neuron_top.compile.side_channel import emit as tell_channel
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events import AnyEvent, CompileEnded, LineMalformed, RunFinished, RunStarted, SourceUnavailable, encode
@@ -180,7 +180,7 @@ def our_file(folder: Path) -> Path:
 @pytest.mark.usefixtures("at_most_a_minute")
 def test_a_pipe_without_a_reader_does_not_stop_the_job(channel: Path) -> None:
     os.mkfifo(our_file(channel))
-    tell_channel(ENDED, {DIRECTORY: str(channel)})
+    tell_channel(ENDED, {EVENTS_VARIABLE: str(channel)})
 
 
 @pytest.mark.usefixtures("at_most_a_minute")
@@ -188,7 +188,7 @@ def test_a_pipe_whose_reader_does_not_read_does_not_stop_the_job(channel: Path) 
     os.mkfifo(our_file(channel))
     reader = os.open(our_file(channel), os.O_RDONLY | os.O_NONBLOCK)
     for _ in range(3000):
-        tell_channel(ENDED, {DIRECTORY: str(channel)})
+        tell_channel(ENDED, {EVENTS_VARIABLE: str(channel)})
     os.close(reader)
 
 
@@ -200,13 +200,13 @@ def test_a_link_leads_the_report_nowhere(link: str, channel: Path, tmp_path: Pat
         our_file(channel).hardlink_to(victim)
     else:
         our_file(channel).symlink_to(victim)
-    tell_channel(ENDED, {DIRECTORY: str(channel)})
+    tell_channel(ENDED, {EVENTS_VARIABLE: str(channel)})
     assert victim.read_text() == "mine\n"
 
 
 def test_a_link_to_nothing_makes_no_file(channel: Path, tmp_path: Path) -> None:
     our_file(channel).symlink_to(tmp_path / "made-for-a-stranger")
-    tell_channel(ENDED, {DIRECTORY: str(channel)})
+    tell_channel(ENDED, {EVENTS_VARIABLE: str(channel)})
     assert not (tmp_path / "made-for-a-stranger").exists()
 
 
@@ -214,18 +214,18 @@ def test_a_link_to_nothing_makes_no_file(channel: Path, tmp_path: Path) -> None:
 def test_a_file_of_another_user_gets_no_events(channel: Path) -> None:
     our_file(channel).touch()
     give_away(our_file(channel))
-    tell_channel(ENDED, {DIRECTORY: str(channel)})
+    tell_channel(ENDED, {EVENTS_VARIABLE: str(channel)})
     assert our_file(channel).read_bytes() == b""
 
 
 def test_what_is_reported_is_readable_for_this_user_alone(channel: Path) -> None:
-    tell_channel(ENDED, {DIRECTORY: str(channel)})
+    tell_channel(ENDED, {EVENTS_VARIABLE: str(channel)})
     assert stat.S_IMODE(our_file(channel).stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("folder", ["", "/", "/proc/self/nowhere", "\0", "x" * 5000, "relative/nowhere"])
 def test_a_folder_that_cannot_be_written_is_no_failure_of_the_job(folder: str) -> None:
-    tell_channel(ENDED, {DIRECTORY: folder})
+    tell_channel(ENDED, {EVENTS_VARIABLE: folder})
 
 
 def heard(channel: SideChannel) -> list[AnyEvent]:
@@ -310,7 +310,7 @@ def test_a_folder_that_comes_later_is_read(tmp_path: Path) -> None:
     thread = threading.Thread(target=source.start, args=(emit,))
     thread.start()
     (tmp_path / "later").mkdir()
-    tell_channel(ENDED, {DIRECTORY: str(tmp_path / "later")})
+    tell_channel(ENDED, {EVENTS_VARIABLE: str(tmp_path / "later")})
     assert more.wait(240)
     source.stop()
     thread.join(60)

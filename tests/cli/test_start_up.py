@@ -90,7 +90,7 @@ SUMS_MODULES = {
     "folders",
     "late_pattern",
     "calendar_bounds",
-    "parsers.error_codes",
+    "parsers.failure_signs",
     "parsers.neff",
     "plain_files",
     "private_files",

@@ -38,7 +38,7 @@ def block() -> list[torch.Tensor]:
 
 @pytest.fixture
 def listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(side_channel.DIRECTORY, str(tmp_path))
+    monkeypatch.setenv(side_channel.EVENTS_VARIABLE, str(tmp_path))
     return tmp_path
 
 
@@ -77,5 +77,5 @@ def test_a_graph_without_parameters_and_a_backward_graph_stay_as_they_are(listen
 
 
 def test_without_a_recording_nothing_is_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(side_channel.DIRECTORY, raising=False)
+    monkeypatch.delenv(side_channel.EVENTS_VARIABLE, raising=False)
     assert counting(run, MODULE, FORWARD) is run

@@ -154,6 +154,12 @@ def test_a_node_of_two_jobs_is_shown_once_and_is_alive_in_both_while_both_agents
     assert [row.node for row in top(only_nodes(found, ["n3"]), metric_named("utilization"))] == ["n3"]
 
 
+def test_no_job_is_found_by_an_empty_name() -> None:
+    found = page([reported("n1", job="unnamed")], jobs=[job("unnamed", nodes=1, name="")])
+    with pytest.raises(NothingToShow, match="no job ''"):
+        of_job(found, "")
+
+
 def test_a_node_whose_agent_of_one_job_is_gone_is_silent_in_that_job_alone() -> None:
     jobs = [job("new", nodes=1), job("old", nodes=2)]
     address = "http://10.0.0.1:9464/metrics"

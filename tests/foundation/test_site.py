@@ -15,7 +15,7 @@ from neuron_top.cli.command_tree import whole_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-_COMMAND = re.compile(r"^\$ (?:.*[|&] )?(neurontop(?: [^|#>\n]*)?)", re.MULTILINE)
+_COMMAND = re.compile(r"^(?:\$ (?:.*[|&] )?| {4})(neurontop(?: [^|#>\n]*)?)", re.MULTILINE)
 
 
 def _commands(text: str) -> list[str]:
@@ -39,6 +39,15 @@ def test_a_link_to_a_page_that_the_site_makes_says_so_to_who_reads_the_checkout(
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", line):
             is_there = (page.parent / link).exists()
             assert is_there or "`make docs`" in "".join(lines[number : number + 2]), f"{page}: {link}"
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_heading_that_a_link_names_is_there(page: Path) -> None:
+    for link, heading in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+        named = page.parent / link if link else page
+        if named.exists():  # else the site makes it
+            headings = re.findall(r"^#+ (.+)$", named.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings], link
 
 
 def test_commands_are_found_in_pages() -> None:

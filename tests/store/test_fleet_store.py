@@ -195,6 +195,8 @@ def test_a_job_that_nodes_work_for_or_that_is_asked_for_is_found_however_many_ca
         for asked in ("past", "pas", "the past one"):
             assert "past" in [job.run for job in store.jobs(limit=1, named=asked)]
             assert find_job(store, "the past one") == "past"
+        store.open_job("newest", name="past", started=9.0)
+        assert find_job(store, "past") == "past", "an id goes before the name of a newer job"
     with FleetService(Settings(store=postgres_url)) as fleet:
         states = {node.node: node.state for node in fleet.page().nodes}
         assert states == {"n1": NodeReporting.REPORTING, "n2": NodeReporting.ENDED, "n3": NodeReporting.REPORTING}

@@ -16,7 +16,7 @@ from textual.strip import Strip
 from neuron_top.errors import NothingToShow
 from neuron_top.events import StepReported
 from neuron_top.identity import machine_id
-from neuron_top.ingest.job_feed import job_feed
+from neuron_top.ingest.fleet_job_feed import job_feed
 from neuron_top.ingest.job_source import find_job
 from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings

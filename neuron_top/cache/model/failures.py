@@ -15,9 +15,8 @@ from functools import cache
 import msgspec
 
 from neuron_top.escapes import strip_ansi, visible
-from neuron_top.parsers.error_codes import ERROR_CODE
+from neuron_top.parsers.failure_signs import ERROR_CODE, FAILURE
 
-FAILURE_START = "Failed compilation with"
 READ_BYTES = 256 * 1024
 """Most bytes that are read of a log; longer ones have a traceback, whose beginning tells all that matters."""
 
@@ -95,7 +94,7 @@ _BACKEND = re.compile(r"Non-signal exit\. Backend exited with code -?\d+ and std
 
 def read_failure(text: str) -> Failure | None:
     """The failure that a log holds; None if the text does not start as one."""
-    if not text.startswith(FAILURE_START):
+    if not text.startswith(FAILURE):
         return None
     return failure_of(_message(text))
 
@@ -181,7 +180,7 @@ def _message(text: str) -> str:
     _, mark, rest = text.partition("']:")
     if not mark:
         _, mark, rest = text.partition("]:")
-    return _CLIENT.sub("", rest).strip() if mark else text[len(FAILURE_START) :].strip()
+    return _CLIENT.sub("", rest).strip() if mark else text[len(FAILURE) :].strip()
 
 
 def _shortened(message: str) -> str:

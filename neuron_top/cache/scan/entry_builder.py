@@ -15,7 +15,7 @@ from neuron_top.cache.model.entry import MARKER_BYTES, Artifact, Entry, Link, Lo
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.model.record import stats_decoder
-from neuron_top.cache.noatime_reader import FILE_FLAGS, NoAtimeReader, why_unreadable
+from neuron_top.cache.noatime_reader import FILE_FLAGS, NO_ATIME, NoAtimeReader, why_unreadable
 from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR, FolderFacts
 from neuron_top.cache.tree import measure
 from neuron_top.decoders import MALFORMED
@@ -23,8 +23,6 @@ from neuron_top.escapes import name_text
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 from neuron_top.plain_files import kind_text
 from neuron_top.units import counted
-
-_NO_ATIME = getattr(os, "O_NOATIME", 0)
 
 
 class _Linked(NamedTuple):
@@ -103,7 +101,7 @@ class EntryBuilder:
                 self._artifact_seen(info, before.artifact)
                 return info
         try:
-            descriptor = os.open(name, FILE_FLAGS | _NO_ATIME, dir_fd=self.folder)
+            descriptor = os.open(name, FILE_FLAGS | NO_ATIME, dir_fd=self.folder)
         except FileNotFoundError:
             raise
         except OSError as problem:
@@ -167,7 +165,7 @@ class EntryBuilder:
     def flags(self, name: str) -> os.stat_result:
         """Read the flags file's text, and whether its hash is that in the folder's name; returns its status."""
         try:
-            descriptor = os.open(name, FILE_FLAGS | _NO_ATIME, dir_fd=self.folder)
+            descriptor = os.open(name, FILE_FLAGS | NO_ATIME, dir_fd=self.folder)
         except FileNotFoundError:
             raise
         except OSError:

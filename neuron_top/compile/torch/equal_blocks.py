@@ -27,7 +27,7 @@ def counting(run: Runner, module: str, watch: Watch | None) -> Runner:
 
     A backward graph serves the same blocks as its forward graph, and is not counted.
     """
-    listened = os.environ.get(side_channel.DIRECTORY)
+    listened = os.environ.get(side_channel.EVENTS_VARIABLE)
     if not listened or watch is None or watch.direction == BACKWARD or not watch.static:
         return run
     return _Counted(run, module, watch.static)

@@ -326,7 +326,7 @@ def start() -> None:
 
 
 def _listened() -> bool:
-    return bool(os.environ.get(side_channel.DIRECTORY))
+    return bool(os.environ.get(side_channel.EVENTS_VARIABLE))
 
 
 def _end(thread: threading.Thread) -> None:

@@ -8,7 +8,7 @@ from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import BarPart, Line, fit, rule, stacked
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text, range_text
-from neuron_top.views.counts import GRAPH_ENDED, graph_parts, graphs_found, lookup_words
+from neuron_top.views.counts import GRAPH_ENDED, GRAPH_FAILED, graph_parts, graphs_found, lookup_words
 from neuron_top.views.missing import has_compiles
 from neuron_top.views.model import AttemptOutcome, GraphState
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph, fetch_words
@@ -20,7 +20,6 @@ ATTEMPT_STATES = {
     AttemptOutcome.INTERRUPTED: GraphState.INTERRUPTED,
 }
 """How a compile ended → the state of a graph that has the same sign."""
-_FAILED = (GraphState.FAILED, GraphState.CACHED_FAILURE)
 _IN_THE_BAR = (*GRAPH_ENDED, GraphState.COMPILING, GraphState.WAITING)
 
 
@@ -91,7 +90,7 @@ def _progress(theme: Theme, card: CompileCard, width: int) -> Strip:
         text = f"{short[:-1]}: none was compiled, loaded from the cache or waited for."
         return Line(theme, width).put(text if len(text) <= width else short, theme.quiet).strip()
     parts = [(part, *theme.graph_sign(part.state)) for part in graph_parts(card)]
-    failed_first = sorted(parts, key=lambda part: part[0].state not in _FAILED)  # said first, and never cut off
+    failed_first = sorted(parts, key=lambda part: part[0].state not in GRAPH_FAILED)  # said first, and never cut off
     texts = [(f"{sign} {part.text}", style) for part, sign, style in failed_first]
     words = sum(len(text) + 2 for text, _style in texts)
     line = Line(theme, width)

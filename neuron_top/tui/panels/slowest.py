@@ -10,16 +10,15 @@ from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text
+from neuron_top.views.counts import GRAPH_FAILED
 from neuron_top.views.graphs import GraphRow
-from neuron_top.views.model import GraphState, Precision
-
-_FAILED = (GraphState.FAILED, GraphState.CACHED_FAILURE)
+from neuron_top.views.model import Precision
 
 
 def slowest_panel(theme: Theme, rows: Sequence[GraphRow], width: int, height: int) -> list[Strip]:
     """As many as there is room for."""
     shown = rows[: height - 1]
-    words = "Failed and slowest graphs" if any(row.state in _FAILED for row in shown) else "Slowest graphs"
+    words = "Failed and slowest graphs" if any(row.state in GRAPH_FAILED for row in shown) else "Slowest graphs"
     title = rule(theme, width, words, "3 shows all")
     who = max((len(_who(row)) for row in shown), default=0)
     size = 9 * any(row.artifact_bytes is not None for row in shown)

@@ -104,7 +104,8 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         if source.available and source.name.startswith("cache:"):  # shown below, with what is in it
             continue
         sign, style = (glyphs.done, theme.good) if source.available else (glyphs.queued, theme.quiet)
-        line = Line(theme, width).put(f"  {sign} ", style).put(_name(source.name), theme.text, 18).gap()
+        name = "log" if source.is_log else source.name  # the path of a log stands in the text
+        line = Line(theme, width).put(f"  {sign} ", style).put(name, theme.text, 18).gap()
         text = without_backticks(source.text) or ("found" if source.available else "not found")
         first, *more = lines_of(text, max(20, line.left)) if whole else [text]
         strips.append(line.put(first, theme.quiet).strip())
@@ -119,11 +120,6 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         strips.append(line.put(used, theme.quiet).strip())
     strips += [_place(theme, place, width) for place in view.cache.places]
     return strips
-
-
-def _name(source: str) -> str:
-    """A log's path stands in the text beside its name."""
-    return "log" if source.startswith("log:") else source
 
 
 def _place(theme: Theme, place: CacheSpace, width: int) -> Strip:

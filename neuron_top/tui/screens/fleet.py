@@ -143,7 +143,7 @@ class FleetScreen(TableScreen):
 
     def action_changes(self) -> None:
         """The changes that were asked for."""
-        from neuron_top.tui.screens.fleet_change import FleetChangesPage
+        from neuron_top.tui.screens.fleet_changes import FleetChangesPage
 
         self.host.open(FleetChangesPage())
 

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.style import Style
-from textual.events import Key
 from textual.strip import Strip
-from textual.widget import Widget
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.fleet_actions import FleetActions, FleetRequest
 from neuron_top.tui.drawing import Line, paragraph, rule
-from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.poller import Poller
+from neuron_top.tui.screens.question_page import QuestionPage, put_button
 from neuron_top.tui.theme import Theme
-from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
-from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import counted
 from neuron_top.views.fleet_plan import (
     FleetPlan,
     change_lines,
-    change_text,
     confirm_text,
     is_question,
     undoable_nodes,
 )
-from neuron_top.views.model import Run
 from neuron_top.views.plan import LineKind
 
 PERIOD_SECONDS = 0.5
@@ -46,14 +39,8 @@ class Choice(NamedTuple):
     """The word that must be typed before."""
 
 
-class FleetChangePage(LiveScreen):
+class FleetChangePage(QuestionPage):
     """Follows one change from its plan to its outcome; ↑ ↓ select a node, tab a button."""
-
-    NAME: ClassVar[str] = "detail"
-    IS_PAGE: ClassVar[bool] = True
-    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
-    BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
-    may_leave = False
 
     def __init__(self, begin: Callable[[FleetActions], FleetPlan]) -> None:
         """`begin` asks for the change, or finds one that was asked for; called in a thread."""
@@ -62,8 +49,6 @@ class FleetChangePage(LiveScreen):
         self.plan: FleetPlan | None = None
         self._problem = ""
         self._node = 0
-        self.chosen = 0
-        self.typed = ""
         self._poller = Poller(self, self._read_change, self._on_change, PERIOD_SECONDS)
 
     @classmethod
@@ -71,21 +56,10 @@ class FleetChangePage(LiveScreen):
         """A new change, of nodes that are named or match."""
         return cls(lambda actions: actions.ask(request, actions.nodes_named(nodes)))
 
-    def body(self) -> Iterable[Widget]:
-        """The lines, and below them the buttons."""
-        yield Page(self._draw_lines)
-        yield RenderWidget("choice", self._draw_choice, lambda view: 2)
-
     def on_mount(self) -> None:
         """Ask."""
         self._redraw()
         self._in_thread(self._begin)
-
-    def read(self, run: Run, now: float) -> Any:
-        """Returns None: the page does not depend on the run."""
-
-    def show(self, view: Any) -> None:
-        """Does nothing: the page does not depend on the run."""
 
     # The change
 
@@ -188,44 +162,12 @@ class FleetChangePage(LiveScreen):
             self.query_one(Page).reveal(here + 1)
             self._redraw()
 
-    def action_page(self, by: int) -> None:
-        """Scroll by pages."""
-        self.query_one(Page).page(by)
-
-    def action_edge(self, end: int) -> None:
-        """To the top or the bottom."""
-        self.query_one(Page).edge(end)
-
     @property
-    def _word(self) -> str:
-        """What must be typed for the chosen button; "" for one that is pressed alone."""
+    def asked_word(self) -> str:
+        """The word of the selected button."""
         return self.choices[min(self.chosen, len(self.choices) - 1)].word
 
-    def on_key(self, event: Key) -> None:
-        """Take the letters of the word that must be typed; none of them is a command meanwhile."""
-        word = self._word
-        if not word:
-            return
-        if event.key == "backspace":
-            self.typed = self.typed[:-1]
-        elif event.character and event.character.isprintable():
-            self.typed = (self.typed + event.character)[: len(word)]
-        else:
-            return
-        event.stop()
-        event.prevent_default()
-        self._redraw()
-
-    def copied(self) -> str:
-        """The whole page as text."""
-        return self.query_one(Page).text
-
     # Drawing
-
-    def _redraw(self) -> None:
-        self.query_one(Page).redraw()
-        self.query_one("#choice", RenderWidget).show(self.chosen)
-        self.query_one(KeyBar).show_typing(bool(self._word))
 
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
         plan = self.plan
@@ -248,15 +190,14 @@ class FleetChangePage(LiveScreen):
             )
         return strips
 
-    def _draw_choice(self, theme: Theme, _chosen: int, width: int, height: int) -> list[Strip]:
+    def _draw_choice(self, theme: Theme, width: int) -> list[Strip]:
         line = Line(theme, width).gap(2)
         choices = self.choices
         here = min(self.chosen, len(choices) - 1)
         for number, choice in enumerate(choices):
-            text = f"[ {choice.text} ]" if number == here else f"  {choice.text}  "
-            line.put(text, theme.key if number == here else theme.quiet).gap()
+            put_button(line, theme, choice.text, chosen=number == here).gap()
         below = Line(theme, width).gap(2)
-        if word := self._word:
+        if word := self.asked_word:
             below.put(f"type {word} to confirm: {self.typed}_", theme.warn)
         else:
             below.put("tab selects, enter does what is selected, ↑ ↓ select a node, esc leaves", theme.quiet)
@@ -272,71 +213,3 @@ _STYLES: dict[LineKind, Callable[[Theme], Style]] = {
     LineKind.CAVEAT: lambda theme: theme.quiet,
     LineKind.MORE: lambda theme: theme.quiet,
 }
-
-
-class FleetChangesPage(LiveScreen):
-    """The changes that operators asked for, newest first; enter opens one."""
-
-    NAME: ClassVar[str] = "detail"
-    IS_PAGE: ClassVar[bool] = True
-    BINDINGS = screen_bindings("detail")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._plans: Sequence[FleetPlan] = ()
-        self._said = "asking the database…"
-        self._here = 0
-        self._poller = Poller(self, lambda: self.host.services.fleet_actions.newest(), self._on_plans, 2.0)
-
-    def body(self) -> Iterable[Widget]:
-        """One page."""
-        yield Page(self._draw_lines)
-
-    def on_mount(self) -> None:
-        """Begin to ask."""
-        self._poller.start()
-        self.call_after_refresh(self._poller.poll)
-
-    def read(self, run: Run, now: float) -> Any:
-        """Returns None: the page does not depend on the run."""
-
-    def show(self, view: Any) -> None:
-        """Does nothing: the page does not depend on the run."""
-
-    def _on_plans(self, result: Sequence[FleetPlan] | Exception) -> None:
-        if isinstance(result, Exception):
-            self._said = str(result)
-        else:
-            self._plans, self._said = result, "Nobody asked for a change yet."
-        self.query_one(Page).redraw()
-        self.query_one(KeyBar).redraw()
-
-    def offers(self, action: str) -> bool:
-        """Enter only if there is a change to open; changes have no log lines."""
-        return action != "log_lines" and (action != "open" or bool(self._plans))
-
-    def action_move(self, by: int) -> None:
-        """Up or down."""
-        self._here = max(0, min(len(self._plans) - 1, self._here + by))
-        self.query_one(Page).reveal(self._here + 1)
-
-    def action_open(self) -> None:
-        """The change under the cursor."""
-        if self._plans:
-            batch = self._plans[min(self._here, len(self._plans) - 1)].batch
-            self.host.open(FleetChangePage(lambda actions: actions.of(batch)))
-
-    def action_back(self) -> None:
-        """Close."""
-        self.dismiss()
-
-    def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
-        strips = [rule(theme, width, "Changes on nodes, newest first", "enter opens one" if self._plans else "")]
-        if not self._plans:
-            return [*strips, *paragraph(theme, self._said, width, theme.quiet)]
-        for number, plan in enumerate(self._plans):
-            line = Line(theme, width).put(theme.glyphs.cursor if number == self._here else " ", theme.title).gap()
-            line.put(plan.batch, theme.strong, 10).gap(2).put(plan.action, theme.text, 8).gap()
-            line.put(plan.asked_by, theme.quiet, 16).gap().put(change_text(plan), theme.text)
-            strips.append(line.strip())
-        return strips

@@ -7,27 +7,20 @@ before its next step; the outcome stays until it is closed, and can be opened ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
 
 from rich.style import Style
-from textual.events import Key
 from textual.strip import Strip
-from textual.widget import Widget
 
 from neuron_top.services.caches import CacheService
 from neuron_top.services.confirmation import EXCLUSIVE_WORD, ForcedUnlockPrompt, needs_statement
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.tui.drawing import Line, cells_in, lines_of, rule
-from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.screens.question_page import QuestionPage, put_button
 from neuron_top.tui.theme import Theme
-from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
-from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
-from neuron_top.views.model import Run
 from neuron_top.views.plan import LineKind, PlanLine, title_of
 from neuron_top.views.plan_sentences import progress_parts, refusal_text
 
@@ -35,15 +28,9 @@ _PROGRESS_STEPS = 64
 """The progress is drawn again after this many steps."""
 
 
-class PlanPage(LiveScreen):
+class PlanPage(QuestionPage):
     """A plan, or several alternatives for the same end: each that can be executed is a choice of its own, and the lines
-    shown are those of the selected one."""
-
-    NAME: ClassVar[str] = "detail"
-    IS_PAGE: ClassVar[bool] = True
-    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
-    BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
-    may_leave = False
+    shown are those of the selected one. Of the buttons, 0 is Cancel, n the n-th of `choices`."""
 
     def __init__(
         self,
@@ -63,25 +50,11 @@ class PlanPage(LiveScreen):
             not self.choices and plan.steps and needs_statement(plan) and plan_exclusive is not None
         )
         """The plan is refused only because others may use the cache, too."""
-        self.chosen = 0
-        """0 is Cancel, n the n-th of `choices`."""
-        self.typed = ""
         self.forced = ForcedUnlockPrompt(self.execution.plan)
-
-    def body(self) -> Iterable[Widget]:
-        """The lines, and below them the choice."""
-        yield Page(self._draw_lines)
-        yield RenderWidget("choice", self._draw_choice, lambda view: 2)
 
     def on_mount(self) -> None:
         """Draw the choice once; it has nothing to wait for."""
         self._redraw()
-
-    def read(self, run: Run, now: float) -> Any:
-        """Returns None: the page does not depend on the run."""
-
-    def show(self, view: Any) -> None:
-        """Does nothing: the page does not depend on the run."""
 
     @property
     def lines(self) -> Sequence[PlanLine]:
@@ -113,9 +86,9 @@ class PlanPage(LiveScreen):
         return EXCLUSIVE_WORD if self.asks_exclusive else self.execution.typed
 
     @property
-    def is_typing(self) -> bool:
-        """Whether letters are those of the word."""
-        return self.is_question and self.chosen > 0 and bool(self.word)
+    def asked_word(self) -> str:
+        """The word, once something else than Cancel is selected."""
+        return self.word if self.is_question and self.chosen > 0 else ""
 
     # Keys
 
@@ -179,36 +152,9 @@ class PlanPage(LiveScreen):
             self.execution.stop()
             self.notice("stopping before the next step")
 
-    def on_key(self, event: Key) -> None:
-        """Take the letters of the word that must be typed; none of them is a command meanwhile."""
-        if not self.is_typing:
-            return
-        if event.key == "backspace":
-            self.typed = self.typed[:-1]
-        elif event.character and event.character.isprintable():
-            if len(self.typed) < len(self.word):
-                self.typed += event.character
-        else:
-            return
-        event.stop()
-        event.prevent_default()
-        self._redraw()
-
     def action_move(self, by: int) -> None:
         """Scroll."""
         self.query_one(Page).move(by)
-
-    def action_page(self, by: int) -> None:
-        """Scroll by pages."""
-        self.query_one(Page).page(by)
-
-    def action_edge(self, end: int) -> None:
-        """To the top or the bottom."""
-        self.query_one(Page).edge(end)
-
-    def copied(self) -> str:
-        """The whole plan as text."""
-        return self.query_one(Page).text
 
     # Executing
 
@@ -240,11 +186,6 @@ class PlanPage(LiveScreen):
 
     # Drawing
 
-    def _redraw(self) -> None:
-        self.query_one(Page).redraw()
-        self.query_one("#choice", RenderWidget).show(self.execution.state)
-        self.query_one(KeyBar).show_typing(self.is_typing)
-
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
         hint = "enter closes"
         if self.is_question:
@@ -258,26 +199,26 @@ class PlanPage(LiveScreen):
             for text in _folded(line.text, width)
         ]
 
-    def _draw_choice(self, theme: Theme, state: PlanState, width: int, height: int) -> list[Strip]:
+    def _draw_choice(self, theme: Theme, width: int) -> list[Strip]:
         line = Line(theme, width).gap(2)
         if self.is_working:
             return [line.put(self._progress_text(), theme.accent).strip()]
         if not self.is_question:
-            return [_button(line, theme, "Close", chosen=True).strip()]
+            return [put_button(line, theme, "Close", chosen=True).strip()]
         if not self.can_act and not self.asks_exclusive:
             if reason := refusal_text(self.execution.plan) or ("read-only mode" if self._caches.read_only else ""):
                 return [line.put(reason, theme.quiet).strip()]
-            return [_button(line, theme, "Close", chosen=True).strip()]
+            return [put_button(line, theme, "Close", chosen=True).strip()]
         word = self.word
         if self.chosen and self.forced.question and not self.asks_exclusive:
             question = f"type {word} to remove this lock, enter skips it, esc cancels: {self.typed}_"
             line.put(self.forced.question, theme.text)
             return [line.strip(), Line(theme, width).gap(2).put(question, theme.warn).strip()]
-        _button(line, theme, "Cancel", chosen=self.chosen == 0).gap(3)
+        put_button(line, theme, "Cancel", chosen=self.chosen == 0).gap(3)
         for number, execution in enumerate(self.choices, 1):
-            _button(line, theme, plan_view.choice_text(execution.plan), chosen=self.chosen == number).gap(3)
+            put_button(line, theme, plan_view.choice_text(execution.plan), chosen=self.chosen == number).gap(3)
         if self.asks_exclusive:
-            _button(line, theme, "No other host or container uses this cache", chosen=self.chosen == 1)
+            put_button(line, theme, "No other host or container uses this cache", chosen=self.chosen == 1)
         below = Line(theme, width).gap(2)
         if word and self.chosen:
             below.put(f"type {word} to confirm: {self.typed}_", theme.warn)
@@ -300,11 +241,6 @@ class PlanPage(LiveScreen):
 def _folded(text: str, width: int) -> list[str]:
     """A line of a plan on as many rows as it needs: a reason must not be cut off."""
     return [text] if cells_in(text) <= width else lines_of(text, width, indent=6)
-
-
-def _button(line: Line, theme: Theme, text: str, *, chosen: bool) -> Line:
-    """Brackets mark the chosen one where colors don't."""
-    return line.put(f"[ {text} ]" if chosen else f"  {text}  ", theme.key if chosen else theme.quiet)
 
 
 def _style(theme: Theme, kind: LineKind) -> Style:

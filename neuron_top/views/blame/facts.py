@@ -9,11 +9,9 @@ import msgspec
 from neuron_top.events import CoreKind
 from neuron_top.run.graph import FOLDED
 from neuron_top.run.model import Run
-from neuron_top.store.fleet_records import NodeKey, NodeRecord
+from neuron_top.store.fleet_records import Attribute, NodeKey, NodeRecord
 from neuron_top.views.blame.records import RankCost
 from neuron_top.views.fleet_check import differing_attributes
-
-Attribute = str | int | float | bool | None
 
 
 class NodeFacts(msgspec.Struct, kw_only=True):

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 
+from neuron_top.events.log_sources import log_source
 from neuron_top.identity import machine_id
 from neuron_top.ingest.agent_logs import LogRequest, LogsUnreachable, fetch
 from neuron_top.ingest.job_source import JobSource, find_job
@@ -88,8 +89,10 @@ class FleetJobFeed(LiveFeed):
     def _log(self, sources: Sequence[str] | Mapping[str, int], query: LogQuery | None = None) -> NodeLogs | None:
         nodes = self.read(_nodes)
         named = [*sources, *([query.only] if query and query.only else [])]
-        asked = [f"log:{name}:" for name in _NAMED.findall(query.text)] if query else []
-        wanted = next((node for name in (*asked, *named) for node in nodes if name.startswith(f"log:{node}:")), None)
+        asked = [log_source("", name) for name in _NAMED.findall(query.text)] if query else []
+        wanted = next(
+            (node for name in (*asked, *named) for node in nodes if name.startswith(log_source("", node))), None
+        )
         self._shown = wanted or self._shown or next(iter(nodes), "")
         if not self._shown:
             return None

@@ -1,0 +1,23 @@
+"""Sources of lines, as `Event.source` names them: `log:<path>`, `log:-` for a pipe, in a fleet `log:<node>:<path>`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PREFIX = "log:"
+PIPE_SOURCE = f"{_PREFIX}-"
+
+
+def log_source(path: str | Path, node: str | None = None) -> str:
+    """The source of the lines of a log; `node`: whose log it is, where several nodes have logs."""
+    return f"{_PREFIX}{node}:{path}" if node is not None else f"{_PREFIX}{path}"
+
+
+def is_log(source: str) -> bool:
+    """Whether this source brings lines; others are caches, devices and workers."""
+    return source.startswith(_PREFIX)
+
+
+def path_of(source: str, node: str | None = None) -> str:
+    """The path of a log by its source, of this node where one is named; `-` of a pipe."""
+    return source.removeprefix(_PREFIX).removeprefix(f"{node}:" if node is not None else "")

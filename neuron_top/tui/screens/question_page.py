@@ -1,0 +1,96 @@
+"""A page that asks before something is changed: its lines, below them the buttons, and a word that must be typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from textual.events import Key
+from textual.strip import Strip
+from textual.widget import Widget
+
+from neuron_top.tui.drawing import Line
+from neuron_top.tui.keys import screen_bindings
+from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.theme import Theme
+from neuron_top.tui.widgets.keybar import KeyBar
+from neuron_top.tui.widgets.page import Page
+from neuron_top.tui.widgets.render_widget import RenderWidget
+from neuron_top.views.model import Run
+
+
+class QuestionPage(LiveScreen):
+    """Subclasses draw the lines and the two rows of buttons, and do what was chosen."""
+
+    NAME: ClassVar[str] = "detail"
+    IS_PAGE: ClassVar[bool] = True
+    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
+    BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
+    may_leave = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen = 0
+        """The button that is selected; the first one changes nothing."""
+        self.typed = ""
+
+    @property
+    def asked_word(self) -> str:
+        """What must be typed for the selected button; "" where no letters are expected now."""
+        raise NotImplementedError
+
+    def body(self) -> Iterable[Widget]:
+        """The lines, and below them the buttons."""
+        yield Page(self._draw_lines)
+        yield RenderWidget(
+            "choice", lambda theme, _view, width, _height: self._draw_choice(theme, width), lambda view: 2
+        )
+
+    def read(self, run: Run, now: float) -> Any:
+        """Returns None: the page does not depend on the run."""
+
+    def show(self, view: Any) -> None:
+        """Does nothing: the page does not depend on the run."""
+
+    def on_key(self, event: Key) -> None:
+        """Take the letters of the word that must be typed; none of them is a command meanwhile."""
+        word = self.asked_word
+        if not word:
+            return
+        if event.key == "backspace":
+            self.typed = self.typed[:-1]
+        elif event.character and event.character.isprintable():
+            self.typed = (self.typed + event.character)[: len(word)]
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+        self._redraw()
+
+    def action_page(self, by: int) -> None:
+        """Scroll by pages."""
+        self.query_one(Page).page(by)
+
+    def action_edge(self, end: int) -> None:
+        """To the top or the bottom."""
+        self.query_one(Page).edge(end)
+
+    def copied(self) -> str:
+        """The whole page as text."""
+        return self.query_one(Page).text
+
+    def _redraw(self) -> None:
+        self.query_one(Page).redraw()
+        self.query_one("#choice", RenderWidget).show(True)
+        self.query_one(KeyBar).show_typing(bool(self.asked_word))
+
+    def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
+        raise NotImplementedError
+
+    def _draw_choice(self, theme: Theme, width: int) -> list[Strip]:
+        raise NotImplementedError
+
+
+def put_button(line: Line, theme: Theme, text: str, *, chosen: bool) -> Line:
+    """Brackets mark the chosen one where colors don't."""
+    return line.put(f"[ {text} ]" if chosen else f"  {text}  ", theme.key if chosen else theme.quiet)
