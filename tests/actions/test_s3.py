@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -30,7 +31,7 @@ from neuron_top.actions.execution.s3_copy_target import S3CopyTarget  # noqa: E4
 from neuron_top.actions.journal import plan_history, s3_restore  # noqa: E402
 from neuron_top.actions.journal.s3_journal import BucketJournal  # noqa: E402
 from neuron_top.actions.journal.trash import Trash  # noqa: E402
-from neuron_top.actions.plan import Plan, Totals, encode  # noqa: E402
+from neuron_top.actions.plan import Plan, Progress, Totals, encode  # noqa: E402
 from neuron_top.actions.plan_context import PlanContext  # noqa: E402
 from neuron_top.actions.planners.copy import plan_copy  # noqa: E402
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction  # noqa: E402
@@ -40,6 +41,7 @@ from neuron_top.cache.model.snapshot import Snapshot  # noqa: E402
 from neuron_top.cache.model.states import State  # noqa: E402
 from neuron_top.cache.scan.verify import FindingLevel  # noqa: E402
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError  # noqa: E402
+from neuron_top.views.plan import outcome_lines  # noqa: E402
 from neuron_top.views.plan_sentences import not_done_text  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
@@ -378,6 +380,40 @@ def test_an_interrupted_plan_goes_on_where_it_stopped_and_is_undone_whole(
     assert (outcome.done, outcome.refused) == (2, ())
     assert keys(bucket) == set()
     assert s3_restore.restore(plan.identity, bucket, trash).kept == ()
+    assert keys(bucket) == before
+
+
+@pytest.mark.parametrize("resume", [False, True], ids=["undone", "resumed"])
+def test_an_interrupt_ends_the_wait_for_readers(bucket: s3.Bucket, tmp_path: Path, *, resume: bool) -> None:
+    """The wait went on to its end, and everything was deleted after it."""
+    for number in (1, 2):
+        caches.entry(tmp_path / "cache", number)
+    put(bucket, tmp_path / "cache")
+    before, plan, trash = keys(bucket), planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
+    slept: list[float] = []
+    left: list[float] = []
+
+    def watch(progress: Progress) -> bool:
+        left.append(progress.draining)
+        return progress.draining != 58.0
+
+    outcome = s3_executor.execute(plan, bucket, trash, watch=watch, sleep=slept.append)
+    assert (outcome.done, outcome.refused, outcome.interrupted) == (0, (), True)
+    assert (sum(slept), left[-3:]) == (2.0, [60.0, 59.0, 58.0])
+    assert before - keys(bucket) == {key for key in before if key.endswith("model.done")}
+    assert trash.history_of(plan.identity).state == "interrupted"
+    lines = [line.text for line in outcome_lines(outcome)]
+    assert lines == [
+        "interrupted after 0 steps",
+        f"resume: neurontop cache apply {plan.identity} {shlex.quote(bucket.url)}",
+        f"undo: neurontop cache restore {plan.identity} {shlex.quote(bucket.url)}",
+    ]
+    if resume:
+        slept.clear()
+        again = s3_executor.execute(trash.plan(plan.identity), bucket, trash, sleep=slept.append)
+        assert (again.done, again.refused, keys(bucket)) == (2, (), set())
+        assert sum(slept) == 60.0, "readers get their time although the marks were taken before"
+    s3_restore.restore(plan.identity, bucket, trash)
     assert keys(bucket) == before
 
 
