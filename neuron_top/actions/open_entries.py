@@ -144,6 +144,13 @@ class OpenRoot:
                 os.mkdir(name, trust.FOLDER_MODE, dir_fd=above)
             so_far = f"{so_far}/{name}" if so_far else name
 
+    def remove_empty(self, path: str) -> None:
+        """Remove the folder `path` and those above it, as far as they are empty. Raises StaleEntryError or OSError."""
+        while path:
+            parent, _, name = path.rpartition("/")
+            os.rmdir(name, dir_fd=self.folder(parent) if parent else self._handle)
+            path = parent
+
     def take_back(self, trashed_files: OpenRoot, path: str, mtime_ns: int) -> None:
         """Move a whole entry from the trash back to its place, with the modification time that it had.
 

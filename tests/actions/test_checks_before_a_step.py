@@ -236,6 +236,7 @@ def test_only_the_lock_of_the_killed_process_itself_is_freed(root: Path) -> None
     restore(plan.identity, trash)
     (place / LOCK).write_bytes(b"")  # a client's
     dead = trash.folder / plan.identity / "lock.dead"
+    dead.parent.mkdir()
     dead.write_bytes(states.dead_owner())
     (trash.folder / "second-name").hardlink_to(dead)
     free_locks(trash)
@@ -249,6 +250,7 @@ def test_the_lock_of_a_living_process_is_not_freed(root: Path) -> None:
     caches.carried_out(plan, trash)
     restore(plan.identity, trash)
     token = trash.folder / plan.identity / "lock.alive"
+    token.parent.mkdir()
     token.write_bytes(states.living_owner())
     (place / LOCK).hardlink_to(token)
     free_locks(trash)

@@ -461,6 +461,30 @@ def test_an_undo_is_journaled_although_its_token_cannot_be_removed(root: Path, m
     assert trash.history_of(plan.identity).state is HistoryState.RESTORED
 
 
+@pytest.mark.parametrize("keep_graph", [False, True])
+def test_an_undo_leaves_nothing_of_the_plan_in_the_trash(root: Path, keep_graph: bool) -> None:
+    """The saved plan of 50,000 entries, which no purge took any more, lay there for ever."""
+    for number in range(3):
+        caches.entry(root, number)
+    snapshot, trash = caches.looked_at(root), Trash(root)
+    criteria = EvictCriteria(older_than=0.0, keep_graph=keep_graph)
+    plan = plan_eviction(snapshot.entries, str(root), criteria, caches.context(snapshot))
+    caches.carried_out(plan, trash)
+    place = trash.folder / plan.identity
+    taken_again = root / plan.steps[0].path
+    taken_again.mkdir(exist_ok=True)
+    (taken_again / "model.neff").write_bytes(caches.neff(5))
+    assert restore(plan.identity, trash).kept
+    assert (place / "plan.json").exists(), "some of it still lies there"
+    (taken_again / "model.neff").unlink()
+    if not keep_graph:
+        taken_again.rmdir()
+    assert not restore(plan.identity, trash).kept
+    assert not place.exists()
+    assert restore(plan.identity, trash).restored == 0
+    assert trash.history_of(plan.identity).state == "restored"
+
+
 def test_what_somebody_took_out_of_the_trash_is_named_once(root: Path, tmp_path: Path) -> None:
     gone, left = (caches.entry(root, number, blocks=10).relative_to(root).as_posix() for number in (1, 2))
     plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)

@@ -36,7 +36,7 @@ from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.purge_tree import empty
 from neuron_top.actions.journal.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed, user_name
 from neuron_top.actions.journal.trash_contents import APART, GOING, PLAN_FILE
-from neuron_top.actions.open_entries import OpenRoot
+from neuron_top.actions.open_entries import OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.filesystem import mounted_below
@@ -233,6 +233,19 @@ class Trash:
             raise RefusedForSafety(
                 f"nothing was done: the plan cannot be kept in {place} ({problem.strerror}): {way_out(problem)}"
             ) from None
+
+    def discard(self, history: PlanHistory) -> None:
+        """Delete a kept plan that nothing needs any more, and the folders of what it took, which are empty.
+
+        What else lies there stays, and nothing is raised: it would only take a little space.
+        """
+        place = self.folder / history.begun.plan
+        with contextlib.suppress(OSError, RefusedForSafety), contextlib.closing(self.opened(place.name)) as folder:
+            folder.remove(PLAN_FILE)
+            for path in {move.path.rpartition("/")[0] for move in history.moves if trash_contents.is_sound(move)}:
+                with contextlib.suppress(OSError, StaleEntryError):
+                    folder.remove_empty(path)
+            place.rmdir()
 
     def opened(self, identity: str) -> OpenRoot:
         """A plan's folder, opened so that nothing else can be reached. Raises RefusedForSafety for a link, OSError."""
