@@ -276,7 +276,9 @@ class OpenEntry(_OpenItem):
         """
         for name in filenames.ARTIFACT_NAMES:
             try:
-                facts = os.stat(name, dir_fd=self.handle, follow_symlinks=False)
+                facts = self.facts(name)
+                if stat.S_ISLNK(facts.st_mode) and facts.st_ino != planned.artifact_inode:
+                    facts = os.stat(name, dir_fd=self.handle)  # planned was the file that clients read through it
             except FileNotFoundError:
                 continue
             if (facts.st_ino, facts.st_mtime_ns) != (planned.artifact_inode, planned.artifact_mtime_ns):
