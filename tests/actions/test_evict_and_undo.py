@@ -108,7 +108,11 @@ def test_what_stays_with_the_graph_is_not_counted_as_freed(root: Path, copy_of: 
     assert plan.frees == plan.before.size - left.size
 
 
-def test_no_plan_changes_a_hubs_local_copy_whatever_the_state_of_its_entries(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("below", ["", "snapshots/0123abcd", f"snapshots/0123abcd/{caches.COMPILER}"])
+def test_no_plan_changes_a_hubs_local_copy_whatever_the_state_of_its_entries(
+    root: Path, tmp_path: Path, below: str
+) -> None:
+    """Also where one commit of it, or a compiler's folder there, is given as the root."""
     wanted = (State.HIT, State.CORRUPT, State.FAILED, State.LOCKED_UNKNOWN)
     hub, blobs = tmp_path / "models--hub", tmp_path / "models--hub" / "blobs"
     blobs.mkdir(parents=True)
@@ -120,6 +124,7 @@ def test_no_plan_changes_a_hubs_local_copy_whatever_the_state_of_its_entries(roo
             blob = blobs / f"{number}-{path.name}"
             blob.write_bytes(path.read_bytes())
             (place / path.name).symlink_to(blob)
+    hub /= below
     snapshot = caches.looked_at(hub)
     context = caches.context(snapshot)
     assert {entry.state for entry in snapshot.entries} == set(wanted)

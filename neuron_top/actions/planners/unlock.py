@@ -23,7 +23,7 @@ def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, fo
         if entry.lock is None:
             continue
         lock = entry.lock
-        if reason := read_only_layout(entry):
+        if reason := read_only_layout(entry, context):
             exclusions.append(exclude(entry, reason))
         elif lock.verdict is Holder.ALIVE:
             exclusions.append(exclude(entry, Reason(ReasonCode.HOLDER_ALIVE, lock.proof or "")))
