@@ -327,6 +327,50 @@ def test_verify_goes_on_after_an_artifact_that_the_service_withholds(
     assert FindingLevel.BROKEN in levels[caches.module(2)]
 
 
+@pytest.mark.parametrize("name", ["..", ".", "a\0b", "n" * 300, "é" * 200], ids=["up", "same", "nul", "long", "wide"])
+def test_an_object_that_no_disk_can_store_keeps_no_entry_from_being_read(
+    bucket: s3.Bucket, tmp_path: Path, name: str
+) -> None:
+    """One of them, which anybody may write who may write to the bucket, ended each deep check of it."""
+    place = caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
+    bucket.client.put_object(Bucket=bucket.name, Key=f"{bucket.prefix}{caches.COMPILER}/{place.name}/{name}", Body=b"x")
+    backend = S3Backend(bucket.url, BackendOptions(state=tmp_path / "state"))
+    [entry] = backend.snapshot().entries
+    assert any("archive" in finding.what for finding in backend.verify([entry], deep=True)), "it was read"
+    with backend.local_copy(entry) as (root, local):
+        names = {path.name for path in Path(root, local.path).iterdir()}
+        assert (local.state, names) == (State.HIT, {path.name for path in place.iterdir()})
+
+
+@pytest.mark.parametrize("code", ["NoSuchKey", "InvalidObjectState", "AccessDenied"])
+def test_a_failure_log_that_is_withheld_keeps_no_other_from_being_read(
+    bucket: s3.Bucket, tmp_path: Path, code: str
+) -> None:
+    """No entry of the bucket could be listed with its cause of failure, nor retried."""
+    for number in (1, 2):
+        states.entry_in(tmp_path, State.FAILED, number=number)
+    put(bucket, tmp_path)
+    backend = S3Backend(bucket.url, BackendOptions(state=tmp_path / "state"))
+    snapshot = backend.snapshot()
+    withheld = snapshot.entries[0]
+    withhold(backend._bucket, f"{withheld.module}/model.log", code)
+    found = backend.with_failures(snapshot).entries
+    assert [entry.failure is not None for entry in found] == [False, True]
+    assert {entry.state for entry in found} == {State.FAILED}
+
+
+def test_an_object_that_marks_a_folder_makes_no_entry(bucket: s3.Bucket, tmp_path: Path) -> None:
+    """The console of AWS makes such objects. They were shown as entries of 1970, and no eviction of them was done."""
+    caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
+    for path in ("", f"{caches.module(1)}/", f"{caches.module(2)}/"):
+        bucket.client.put_object(Bucket=bucket.name, Key=f"{bucket.prefix}{caches.COMPILER}/{path}", Body=b"")
+    snapshot = s3.take(bucket).snapshot
+    assert [entry.module for entry in snapshot.entries] == [caches.module(1)]
+    assert len(snapshot.others) == 3
+
+
 @pytest.mark.parametrize("code", ["InvalidObjectState", "AccessDenied"])
 def test_an_artifact_that_the_service_withholds_keeps_no_other_from_being_copied(
     bucket: s3.Bucket, tmp_path: Path, code: str
