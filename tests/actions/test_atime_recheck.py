@@ -73,6 +73,18 @@ def test_the_executor_refuses_what_was_read_within_a_day_and_later_than_the_plan
     assert outcome.done == 1
 
 
+def test_the_executor_refuses_what_was_read_since_a_plan_that_a_clock_which_was_ahead_has_dated(root: Path) -> None:
+    if filesystem.describe(str(root)).access_times == "noatime":
+        pytest.skip("this mount keeps no access times")
+    before = seen_before(root)
+    context = msgspec.structs.replace(caches.context(before), now=time.time() + 300 * caches.DAY)
+    plan = plan_eviction(before.entries, str(root), EvictCriteria(older_than=0.0), context)
+    used = read(root, 1, time.time() - 60)
+    outcome = caches.carried_out(plan, Trash(root))
+    assert [path.rpartition("/")[2] for path, _ in outcome.refused] == [used.name]
+    assert outcome.done == 1
+
+
 @pytest.mark.parametrize("where", ["in the cache", "in a hub"])
 def test_an_artifact_that_is_a_link_ages_and_is_used_by_the_file_that_it_leads_to(root: Path, where: str) -> None:
     """Each look follows the link, which counts as a read of the link itself: no such entry was ever old enough."""
