@@ -174,6 +174,17 @@ def test_a_step_that_only_the_resumed_attempt_did_counts_as_taken_after_a_purge_
     assert (history.taken, history.refused) == (plan.frees, [])
 
 
+@pytest.mark.parametrize("name", ["r" * 255, "é" * 127, "r" * 246])
+def test_a_cache_whose_name_is_as_long_as_names_may_be_has_a_trash(tmp_path: Path, name: str) -> None:
+    root = tmp_path / name
+    caches.entry(root, 1)
+    before, trash = caches.everything(root), Trash(root)
+    plan = planned(root, EvictCriteria(older_than=0.0))
+    assert caches.carried_out(plan, trash).done == 1
+    assert restore(plan.identity, trash).kept == ()
+    assert caches.everything(root) == before
+
+
 def test_the_trash_of_a_compilers_folder_lies_outside_the_cache_that_it_is_of(root: Path) -> None:
     caches.entry(root, 1, age_days=40)
     compiler = root / caches.COMPILER

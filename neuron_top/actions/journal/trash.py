@@ -53,6 +53,8 @@ TRASH = f".neurontop-trash-{os.getuid()}"
 RESERVE_BYTES = 4 * 1024**2
 """Enough for the plan and the journal of some thousand entries; at most a 64th of the free space is taken."""
 _LEAST_RESERVE = 16 * 1024
+_LONGEST_NAME = 255 - len("-01234567")
+"""Bytes of a name before the hash; file systems allow 255."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _LONGEST_LINE = 256 * 1024**2
 """Bytes; many times what the moves of a batch take. A journal that somebody else wrote must not fill the memory."""
@@ -76,7 +78,7 @@ class Trash:
         self.root: Path = Path(os.path.realpath(root))
         self.named: Path | None = Path(folder).absolute() if folder else None
         """The folder that was named for the trashes of caches; None: the default one."""
-        name = f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
+        name = f"{_cut(self.root.name)}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
         self.folder = (self.named or _beside(self.root)) / name
         self.journal = self.folder / "journal.jsonl"
         self.remarks: list[str] = []
@@ -457,6 +459,12 @@ class Trash:
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _cut(name: str) -> str:
+    """The name of a folder, short enough for a hash behind it."""
+    data = os.fsencode(name)
+    return name if len(data) <= _LONGEST_NAME else data[:_LONGEST_NAME].decode(errors="ignore")
 
 
 def _is_dated_ahead(history: PlanHistory, now: float) -> bool:
