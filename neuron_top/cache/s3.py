@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 WHY_SHARED = "who uses a bucket cannot be seen from here"
 NEVER = "0_REGISTRY"
 """What lies below a folder of this name is no entry."""
+_LISTED = frozenset({"Key", "Size", "ETag", "LastModified"})
+"""What a listing must say of each object."""
 _EXCHANGED = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 _WITHHELD = frozenset({"InvalidObjectState", "AccessDenied", "403"})
 """Answers to a request for an object that was archived by a rule of the bucket, or that this user may not read."""
@@ -72,8 +74,17 @@ class Bucket:
         """Raw records of everything below the prefix (or a part of it), page by page. Raises NothingToShow."""
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=self.prefix + below)
         with explained(self):
-            for page in pages:
-                yield from page.get("Contents", ())
+            try:
+                for page in pages:
+                    for record in page.get("Contents", ()):
+                        if missing := _LISTED - record.keys():
+                            raise self._unreadable(f"it lists an object without {', '.join(sorted(missing))}")
+                        yield record
+            except ValueError as problem:  # a number or a time that is none
+                raise self._unreadable(visible(str(problem))) from None
+
+    def _unreadable(self, why: str) -> NothingToShow:
+        return NothingToShow(f"{self.url}: the service's answer cannot be read: {why}")
 
     def read(self, key: str, limit: int) -> bytes:
         """The first `limit` bytes of an object. Raises NothingToShow."""
