@@ -79,10 +79,11 @@ def _mode(path: str | Path) -> int:
         return 0
 
 
-def read_plain(path: str | Path) -> bytes:
-    """What a plain file holds, or the one that a link leads to. Raises NotAPlainFile or another OSError."""
+def read_plain(path: str | Path, limit: int = -1) -> bytes:
+    """What a plain file holds, or the one that a link leads to; its first `limit` bytes, if that is given. Raises
+    NotAPlainFile or another OSError."""
     with open(open_plain(path, follow=True), "rb") as file:
-        return file.read()
+        return file.read(limit)
 
 
 def open_plain(

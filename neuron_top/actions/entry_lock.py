@@ -38,18 +38,21 @@ class EntryLockGuard:
     """
 
     def __init__(self, entry: OpenEntry, token: str | Path, *, as_planned: bool = False) -> None:
-        self._entry, self._token, self._as_planned, self._name = entry, token, as_planned, ""
+        self._entry, self._token, self._as_planned, self._name, self._inode = entry, token, as_planned, "", 0
 
     def __enter__(self) -> None:
         self._name = LOCK_NAMES[0] if self._as_planned and self._entry.has(GRAPH_NAMES[0]) else self._free_name()
         if not protocol.take(_folder(self._entry), self._name, self._token):
             raise StaleEntryError(NotDoneCode.LOCKED)
+        self._inode = self._entry.facts(self._name).st_ino
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
     ) -> None:
-        with contextlib.suppress(FileNotFoundError):  # somebody cleared all locks; what was done under it is done
-            os.unlink(self._name, dir_fd=self._entry.handle)
+        # If somebody cleared all locks, what was done under ours is done; another's that came after it stays.
+        with contextlib.suppress(FileNotFoundError):
+            if self._entry.facts(self._name).st_ino == self._inode:
+                os.unlink(self._name, dir_fd=self._entry.handle)
 
     def _free_name(self) -> str:
         """The name for our lock. Removes locks of dead processes first; raises StaleEntryError if one remains."""

@@ -144,6 +144,13 @@ class OpenRoot:
                 os.mkdir(name, trust.FOLDER_MODE, dir_fd=above)
             so_far = f"{so_far}/{name}" if so_far else name
 
+    def remove_empty(self, path: str) -> None:
+        """Remove the folder `path` and those above it, as far as they are empty. Raises StaleEntryError or OSError."""
+        while path:
+            parent, _, name = path.rpartition("/")
+            os.rmdir(name, dir_fd=self.folder(parent) if parent else self._handle)
+            path = parent
+
     def take_back(self, trashed_files: OpenRoot, path: str, mtime_ns: int) -> None:
         """Move a whole entry from the trash back to its place, with the modification time that it had.
 
@@ -269,7 +276,9 @@ class OpenEntry(_OpenItem):
         """
         for name in filenames.ARTIFACT_NAMES:
             try:
-                facts = os.stat(name, dir_fd=self.handle, follow_symlinks=False)
+                facts = self.facts(name)
+                if stat.S_ISLNK(facts.st_mode) and facts.st_ino != planned.artifact_inode:
+                    facts = os.stat(name, dir_fd=self.handle)  # planned was the file that clients read through it
             except FileNotFoundError:
                 continue
             if (facts.st_ino, facts.st_mtime_ns) != (planned.artifact_inode, planned.artifact_mtime_ns):

@@ -12,6 +12,7 @@ import msgspec
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import DAY, Totals
 from neuron_top.actions.reasons import Caveat, CaveatCode, RebuildSource, Refusal, RefusalCode, UseSource
+from neuron_top.cache.location import is_hub_commit
 from neuron_top.cache.locks import verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence
 from neuron_top.cache.model.entry import Artifact, Entry, Part, written_at
@@ -44,6 +45,8 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     """Who uses this root; None = nobody was seen."""
     has_access_times: bool = True
     """The storage keeps access times."""
+    is_hub_commit: bool = False
+    """The root lies in a hub repository's local copy, which only the hub's own tool changes."""
     shared: str | None = None
     """Why other hosts may write here; None = a local file system."""
     shared_confirmed: bool = False
@@ -174,6 +177,7 @@ def collect_context(
         trashed=trash.linked() if trash is not None and any(entry.links for entry in snapshot.entries) else {},
         in_use=evidence.use,
         has_access_times=disk.keeps_access_times,
+        is_hub_commit=is_hub_commit(snapshot.root),
         shared=evidence.why_shared,
         shared_confirmed=shared_confirmed,
         read_only=read_only,

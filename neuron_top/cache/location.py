@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 BUCKET_SCHEME = "s3://"
+_HUB_COMMIT = re.compile(r"/(?:models|datasets|spaces)--[^/]+/snapshots/[^/]+(?:/|\Z)")
 
 
 def is_bucket(root: str) -> bool:
     """Whether `root` names a bucket rather than a folder. For addresses without an open backend: a `CacheBackend` has
     its `kind`."""
     return root.startswith(BUCKET_SCHEME)
+
+
+def is_hub_commit(root: str) -> bool:
+    """Whether `root` is, or lies in, one commit of a hub repository's local copy, whose files are links to blobs."""
+    return _HUB_COMMIT.search(root) is not None
 
 
 def is_location(root: str) -> bool:

@@ -33,11 +33,15 @@ if TYPE_CHECKING:
 WHY_SHARED = "who uses a bucket cannot be seen from here"
 NEVER = "0_REGISTRY"
 """What lies below a folder of this name is no entry."""
+_LISTED = frozenset({"Key", "Size", "ETag", "LastModified"})
+"""What a listing must say of each object."""
 _EXCHANGED = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 _WITHHELD = frozenset({"InvalidObjectState", "AccessDenied", "403"})
 """Answers to a request for an object that was archived by a rule of the bucket, or that this user may not read."""
 _CONNECTIONS = 64
 """Most connections that are kept open: ranges of several objects are read at a time."""
+_LONGEST_NAME = 255
+"""Bytes that file systems allow in the name of a file."""
 _FLAGS_LIMIT = 1 << 20
 """Most bytes that are read of a flags file; the hash of a longer one does not match."""
 
@@ -70,8 +74,17 @@ class Bucket:
         """Raw records of everything below the prefix (or a part of it), page by page. Raises NothingToShow."""
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=self.prefix + below)
         with explained(self):
-            for page in pages:
-                yield from page.get("Contents", ())
+            try:
+                for page in pages:
+                    for record in page.get("Contents", ()):
+                        if missing := _LISTED - record.keys():
+                            raise self._unreadable(f"it lists an object without {', '.join(sorted(missing))}")
+                        yield record
+            except ValueError as problem:  # a number or a time that is none
+                raise self._unreadable(visible(str(problem))) from None
+
+    def _unreadable(self, why: str) -> NothingToShow:
+        return NothingToShow(f"{self.url}: the service's answer cannot be read: {why}")
 
     def read(self, key: str, limit: int) -> bytes:
         """The first `limit` bytes of an object. Raises NothingToShow."""
@@ -210,11 +223,14 @@ def _sorted_out(bucket: Bucket, below: str = "") -> tuple[dict[str, list[Object]
     for record in bucket.objects(below):
         key = record["Key"]
         place, _, name = key.rpartition("/")
+        if not name:  # some programs mark a folder by an object of its name: it makes no entry
+            others.append(Other(key[start:], record["Size"], 1, 0))
+            continue
         if place != last:
             last = place
             path, _ = entry_of(bucket, key)
             members = entries.setdefault(path, []) if path else None
-        if members is None or not name:
+        if members is None:
             others.append(Other(key[start:], record["Size"], 1, 0))
             continue
         members.append(Object(key, record["Size"], record["ETag"], record["LastModified"].timestamp()))
@@ -293,6 +309,12 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
         others=tuple(others),
         kernels_bytes=kernels_bytes,
     )
+
+
+def can_be_file(each: Object) -> bool:
+    """Whether an object can be stored in a folder under its own name; a key may hold any text."""
+    name = each.key.rpartition("/")[2]
+    return name not in (".", "..") and "\0" not in name and len(os.fsencode(name)) <= _LONGEST_NAME
 
 
 def fetch(bucket: Bucket, objects: Iterable[Object], root: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from neuron_top.cache import trust
 from neuron_top.cache.model import filenames, graph_header
 from neuron_top.cache.model.graph_header import NotThisGraph
 from neuron_top.cache.model.keys import flags_hash, parse_key
-from neuron_top.cache.model.record import FileFacts, Stats, file_facts, stats_decoder
+from neuron_top.cache.model.record import TEXT_BYTES, FileFacts, Stats, file_facts, stats_decoder
 from neuron_top.cache.model.states import Lookup
 from neuron_top.cache.signing import Keys
 from neuron_top.decoders import MALFORMED
@@ -71,14 +72,14 @@ class StoredEntry:
     def stats(self) -> Stats | None:
         """The record of the last compile; None if there is none that can be read."""
         try:
-            return stats_decoder.decode(read_plain(self.path / filenames.STATS))
+            return stats_decoder.decode(read_plain(self.path / filenames.STATS, TEXT_BYTES))
         except (OSError, *MALFORMED):
             return None
 
     def failure_text(self) -> str:
         """The stored message of a failed compile; empty if there is none."""
         try:
-            return read_plain(self.failure).decode("utf-8", errors="replace")
+            return read_plain(self.failure, TEXT_BYTES).decode("utf-8", errors="replace")
         except OSError:
             return ""
 
@@ -126,15 +127,12 @@ class StoredEntry:
             self._compare_sdks(self.stats())
             return StoredArtifact(files={})
         try:
-            stats = stats_decoder.decode(folder.read(filenames.STATS))
+            stats = stats_decoder.decode(folder.read(filenames.STATS, TEXT_BYTES))
         except (FileNotFoundError, *MALFORMED):
             raise Unsound(f"{filenames.STATS} is missing or unreadable") from None
         if problem := stats.problem(self.module, graph, self.keys):
             raise Unsound(problem)
-        files = {path.name: folder.read(path.name) for path in self.artifacts}
-        for name, data in files.items():
-            if stats.files.get(name) != FileFacts(hashlib.sha256(data).hexdigest(), len(data)):
-                raise Unsound(f"{name} is not what was published")
+        files = {path.name: _published(folder, path.name, stats.files.get(path.name)) for path in self.artifacts}
         return StoredArtifact(files=files, guards=stats.guards)
 
     def _compare_sdks(self, stats: Stats | None) -> None:
@@ -147,7 +145,9 @@ class StoredEntry:
         if stats.module != self.module:
             raise Unsound(f"it belongs to {stats.module}")
         for path in self.artifacts:
-            if stats.files.get(path.name) != facts_of(path):
+            published = stats.files.get(path.name)
+            # Its length first: hashing a file that a damaged disk shows as a terabyte takes hours.
+            if published is None or path.stat().st_size != published.bytes or facts_of(path) != published:
                 raise Unsound(f"{path.name} is not what was published")
 
     def broken_reason(self, graph: str = "") -> str:
@@ -205,6 +205,16 @@ class StoredEntry:
         except FileMalformed:
             return False
         return stored == graph or not graph
+
+
+def _published(folder: trust.CheckedFolder, name: str, facts: FileFacts | None) -> bytes:
+    """A file of an artifact. Raises Unsound if it is not the one in its record; one of another length is not read."""
+    with folder.open(name) as file:
+        if facts is not None and os.fstat(file.fileno()).st_size == facts.bytes:
+            data = file.read(facts.bytes + 1)
+            if FileFacts(hashlib.sha256(data).hexdigest(), len(data)) == facts:
+                return data
+    raise Unsound(f"{name} is not what was published")
 
 
 def facts_of(path: Path) -> FileFacts:

@@ -82,10 +82,11 @@ class CheckedFolder:
             raise
         return CheckedFolder(handle, f"{self.path}/{name}", self._rules)
 
-    def read(self, name: str) -> bytes:
-        """The whole file `name`, from the descriptor that was checked. Raises Untrusted or OSError."""
+    def read(self, name: str, limit: int = -1) -> bytes:
+        """The file `name`, or its first `limit` bytes, from the descriptor that was checked. Raises Untrusted or
+        OSError."""
         with self.open(name) as file:
-            return file.read()
+            return file.read(limit)
 
     def open(self, name: str) -> BufferedReader:
         """The file `name`, checked and open. Raises Untrusted or OSError."""

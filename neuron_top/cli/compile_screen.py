@@ -6,6 +6,7 @@ graph ends and every half minute, so a log of a CI job stays short and never loo
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import shutil
@@ -25,7 +26,10 @@ _CLEAR_DOWN = "\x1b[J"
 
 
 class ProgressScreen:
-    """Shows `QueueProgress` on a stream. All methods may be called from any thread."""
+    """Shows `QueueProgress` on a stream. All methods may be called from any thread.
+
+    If the stream cannot be written (its reader is gone), the compile goes on and gives the same result.
+    """
 
     def __init__(self, stream: TextIO | None = None, *, ascii_only: bool = False) -> None:
         self._stream = stream or sys.stderr
@@ -62,7 +66,7 @@ class ProgressScreen:
         """Leave the last state standing; nothing is drawn over it any more."""
         with self._lock:
             self._lines = []
-            self._stream.flush()
+            self._flush()
 
     def _is_news(self, progress: QueueProgress) -> bool:
         counts = (progress.done, progress.failed)
@@ -78,10 +82,15 @@ class ProgressScreen:
     def _draw(self) -> None:
         if self.live and self._lines:
             self._write(("\n" if self._cut else "") + "".join(f"{line}\n" for line in self._lines))
-        self._stream.flush()
+        self._flush()
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+
+    def _flush(self) -> None:
+        with contextlib.suppress(OSError):
+            self._stream.flush()
 
 
 class AboveScreen(io.StringIO):

@@ -32,7 +32,7 @@ from neuron_top.actions.registry import PlannerInput, action_of
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.cache_reader import CacheReader
 from neuron_top.settings import Settings
 
@@ -300,7 +300,10 @@ class CachePlanner(CacheReader):
         RefusedForSafety for one that is about another cache."""
         backend = self.backend(root)
         journal = backend.journal()
-        plan = journal.plan(journal.history_of(identity).begun.plan)
+        history = journal.history_of(identity)
+        if history.is_over:
+            raise NothingToShow(f"plan {history.begun.plan} was {history.state}: make a new one")
+        plan = journal.plan(history.begun.plan)
         place = self.backend(plan.target or plan.root).root
         if place != backend.root:
             raise RefusedForSafety(f"nothing was done: the plan in the trash of {backend.root} belongs to {place}")

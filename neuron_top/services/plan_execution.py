@@ -68,7 +68,9 @@ class PlanExecution(msgspec.Struct, kw_only=True):
     @property
     def can_undo(self) -> bool:
         """Whether the plan took something away that can be restored."""
-        took = self.outcome is not None and self.outcome.done > 0
+        outcome = self.outcome
+        # In a bucket, an interruption before the first finished step may have taken marks.
+        took = outcome is not None and (outcome.done > 0 or (outcome.interrupted and outcome.undo is not None))
         return self.state is PlanState.DONE and took and action_of(self.plan.verb).undoable
 
     def confirm(self, typed: str = "") -> None:

@@ -26,6 +26,7 @@ from neuron_top.views.plan_sentences import (
     moved_text,
     not_done_text,
     refusal_text,
+    resume_text,
     risk_text,
     undo_text,
 )
@@ -346,6 +347,8 @@ def outcome_lines(outcome: Outcome, *, here: str = "") -> list[PlanLine]:
     facts = ", ".join(filter(None, (counted(outcome.done, "step"), moved_text(outcome), there)))
     lines = [PlanLine(LineKind.HEADING, f"{state} {facts}")]
     lines += [PlanLine(LineKind.REFUSAL, f"  not done: {path}: {not_done_text(why)}") for path, why in outcome.refused]
+    if go_on := resume_text(outcome):
+        lines.append(PlanLine(LineKind.CAVEAT, go_on))
     how = undo_text(outcome)
     if here and how.startswith(UNDONE_BY):
         how = f"{UNDONE_BY}{here}, or {how.removeprefix(UNDONE_BY)}"

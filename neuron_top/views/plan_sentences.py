@@ -306,14 +306,26 @@ UNDO = {
 """By whether a restore can bring back what was taken away."""
 
 
+def resume_text(outcome: Outcome) -> str:
+    """How to go on with a plan that was interrupted after it had begun; empty where none was."""
+    match outcome.undo:
+        case Undo(root=root, trash=trash) if outcome.interrupted:
+            return f"resume: neurontop cache apply {outcome.plan} {shlex.quote(root)}{_trash_option(trash)}"
+        case _:
+            return ""
+
+
+def _trash_option(trash: str) -> str:
+    return f" --trash {shlex.quote(trash)}" if trash else ""
+
+
 def undo_text(outcome: Outcome) -> str:
     """How to undo what a plan did, or that it cannot be; empty where it took nothing away."""
     match outcome.undo:
-        case Undo() if not outcome.done:
+        case Undo() if not (outcome.done or outcome.interrupted):
             return ""
         case Undo(root=root, possible=possible, trash=trash):
-            elsewhere = f" --trash {shlex.quote(trash)}" if trash else ""
-            return UNDO[possible].format(plan=outcome.plan, root=shlex.quote(root)) + elsewhere
+            return f"{UNDO[possible].format(plan=outcome.plan, root=shlex.quote(root))}{_trash_option(trash)}"
         case how:
             return how or ""
 

@@ -201,6 +201,22 @@ def test_a_dead_lock_that_another_has_broken_and_taken_meanwhile_stays(
     assert (place / LOCK).read_bytes() == living
 
 
+@pytest.mark.parametrize("taken_again", [False, True])
+def test_a_lock_that_a_client_took_after_all_were_cleared_stays(
+    root: Path, tmp_path: Path, *, taken_again: bool
+) -> None:
+    """`neuron_parallel_compile --command clear-locks` during a long copy, then a job: its lock was removed."""
+    place, token = caches.entry(root, 1), root.parent / "token"
+    token.write_bytes(states.living_owner())
+    above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
+    with OpenEntry(place.name, above, handle) as entry, entry_lock.EntryLockGuard(entry, token):
+        (place / LOCK).unlink()
+        if taken_again:
+            (place / LOCK).write_bytes(b"")
+    os.close(above)
+    assert (place / LOCK).exists() is taken_again
+
+
 def test_a_folder_that_takes_the_place_of_an_open_entry_is_not_renamed(root: Path, tmp_path: Path) -> None:
     place = caches.entry(root, 1)
     above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
@@ -236,6 +252,7 @@ def test_only_the_lock_of_the_killed_process_itself_is_freed(root: Path) -> None
     restore(plan.identity, trash)
     (place / LOCK).write_bytes(b"")  # a client's
     dead = trash.folder / plan.identity / "lock.dead"
+    dead.parent.mkdir()
     dead.write_bytes(states.dead_owner())
     (trash.folder / "second-name").hardlink_to(dead)
     free_locks(trash)
@@ -249,6 +266,7 @@ def test_the_lock_of_a_living_process_is_not_freed(root: Path) -> None:
     caches.carried_out(plan, trash)
     restore(plan.identity, trash)
     token = trash.folder / plan.identity / "lock.alive"
+    token.parent.mkdir()
     token.write_bytes(states.living_owner())
     (place / LOCK).hardlink_to(token)
     free_locks(trash)

@@ -108,7 +108,11 @@ def test_what_stays_with_the_graph_is_not_counted_as_freed(root: Path, copy_of: 
     assert plan.frees == plan.before.size - left.size
 
 
-def test_no_plan_changes_a_hubs_local_copy_whatever_the_state_of_its_entries(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("below", ["", "snapshots/0123abcd", f"snapshots/0123abcd/{caches.COMPILER}"])
+def test_no_plan_changes_a_hubs_local_copy_whatever_the_state_of_its_entries(
+    root: Path, tmp_path: Path, below: str
+) -> None:
+    """Also where one commit of it, or a compiler's folder there, is given as the root."""
     wanted = (State.HIT, State.CORRUPT, State.FAILED, State.LOCKED_UNKNOWN)
     hub, blobs = tmp_path / "models--hub", tmp_path / "models--hub" / "blobs"
     blobs.mkdir(parents=True)
@@ -120,6 +124,7 @@ def test_no_plan_changes_a_hubs_local_copy_whatever_the_state_of_its_entries(roo
             blob = blobs / f"{number}-{path.name}"
             blob.write_bytes(path.read_bytes())
             (place / path.name).symlink_to(blob)
+    hub /= below
     snapshot = caches.looked_at(hub)
     context = caches.context(snapshot)
     assert {entry.state for entry in snapshot.entries} == set(wanted)
@@ -167,6 +172,17 @@ def test_a_step_that_only_the_resumed_attempt_did_counts_as_taken_after_a_purge_
     trash.purge(trash.history_of(plan.identity))
     history = trash.history_of(plan.identity)
     assert (history.taken, history.refused) == (plan.frees, [])
+
+
+@pytest.mark.parametrize("name", ["r" * 255, "é" * 127, "r" * 246])
+def test_a_cache_whose_name_is_as_long_as_names_may_be_has_a_trash(tmp_path: Path, name: str) -> None:
+    root = tmp_path / name
+    caches.entry(root, 1)
+    before, trash = caches.everything(root), Trash(root)
+    plan = planned(root, EvictCriteria(older_than=0.0))
+    assert caches.carried_out(plan, trash).done == 1
+    assert restore(plan.identity, trash).kept == ()
+    assert caches.everything(root) == before
 
 
 def test_the_trash_of_a_compilers_folder_lies_outside_the_cache_that_it_is_of(root: Path) -> None:
@@ -459,6 +475,30 @@ def test_an_undo_is_journaled_although_its_token_cannot_be_removed(root: Path, m
     monkeypatch.undo()
     assert caches.everything(root) == before
     assert trash.history_of(plan.identity).state is HistoryState.RESTORED
+
+
+@pytest.mark.parametrize("keep_graph", [False, True])
+def test_an_undo_leaves_nothing_of_the_plan_in_the_trash(root: Path, keep_graph: bool) -> None:
+    """The saved plan of 50,000 entries, which no purge took any more, lay there for ever."""
+    for number in range(3):
+        caches.entry(root, number)
+    snapshot, trash = caches.looked_at(root), Trash(root)
+    criteria = EvictCriteria(older_than=0.0, keep_graph=keep_graph)
+    plan = plan_eviction(snapshot.entries, str(root), criteria, caches.context(snapshot))
+    caches.carried_out(plan, trash)
+    place = trash.folder / plan.identity
+    taken_again = root / plan.steps[0].path
+    taken_again.mkdir(exist_ok=True)
+    (taken_again / "model.neff").write_bytes(caches.neff(5))
+    assert restore(plan.identity, trash).kept
+    assert (place / "plan.json").exists(), "some of it still lies there"
+    (taken_again / "model.neff").unlink()
+    if not keep_graph:
+        taken_again.rmdir()
+    assert not restore(plan.identity, trash).kept
+    assert not place.exists()
+    assert restore(plan.identity, trash).restored == 0
+    assert trash.history_of(plan.identity).state == "restored"
 
 
 def test_what_somebody_took_out_of_the_trash_is_named_once(root: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -30,7 +31,7 @@ from neuron_top.actions.execution.s3_copy_target import S3CopyTarget  # noqa: E4
 from neuron_top.actions.journal import plan_history, s3_restore  # noqa: E402
 from neuron_top.actions.journal.s3_journal import BucketJournal  # noqa: E402
 from neuron_top.actions.journal.trash import Trash  # noqa: E402
-from neuron_top.actions.plan import Plan, Totals, encode  # noqa: E402
+from neuron_top.actions.plan import Plan, Progress, Totals, encode  # noqa: E402
 from neuron_top.actions.plan_context import PlanContext  # noqa: E402
 from neuron_top.actions.planners.copy import plan_copy  # noqa: E402
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction  # noqa: E402
@@ -40,6 +41,7 @@ from neuron_top.cache.model.snapshot import Snapshot  # noqa: E402
 from neuron_top.cache.model.states import State  # noqa: E402
 from neuron_top.cache.scan.verify import FindingLevel  # noqa: E402
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError  # noqa: E402
+from neuron_top.views.plan import outcome_lines  # noqa: E402
 from neuron_top.views.plan_sentences import not_done_text  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
@@ -325,6 +327,50 @@ def test_verify_goes_on_after_an_artifact_that_the_service_withholds(
     assert FindingLevel.BROKEN in levels[caches.module(2)]
 
 
+@pytest.mark.parametrize("name", ["..", ".", "a\0b", "n" * 300, "é" * 200], ids=["up", "same", "nul", "long", "wide"])
+def test_an_object_that_no_disk_can_store_keeps_no_entry_from_being_read(
+    bucket: s3.Bucket, tmp_path: Path, name: str
+) -> None:
+    """One of them, which anybody may write who may write to the bucket, ended each deep check of it."""
+    place = caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
+    bucket.client.put_object(Bucket=bucket.name, Key=f"{bucket.prefix}{caches.COMPILER}/{place.name}/{name}", Body=b"x")
+    backend = S3Backend(bucket.url, BackendOptions(state=tmp_path / "state"))
+    [entry] = backend.snapshot().entries
+    assert any("archive" in finding.what for finding in backend.verify([entry], deep=True)), "it was read"
+    with backend.local_copy(entry) as (root, local):
+        names = {path.name for path in Path(root, local.path).iterdir()}
+        assert (local.state, names) == (State.HIT, {path.name for path in place.iterdir()})
+
+
+@pytest.mark.parametrize("code", ["NoSuchKey", "InvalidObjectState", "AccessDenied"])
+def test_a_failure_log_that_is_withheld_keeps_no_other_from_being_read(
+    bucket: s3.Bucket, tmp_path: Path, code: str
+) -> None:
+    """No entry of the bucket could be listed with its cause of failure, nor retried."""
+    for number in (1, 2):
+        states.entry_in(tmp_path, State.FAILED, number=number)
+    put(bucket, tmp_path)
+    backend = S3Backend(bucket.url, BackendOptions(state=tmp_path / "state"))
+    snapshot = backend.snapshot()
+    withheld = snapshot.entries[0]
+    withhold(backend._bucket, f"{withheld.module}/model.log", code)
+    found = backend.with_failures(snapshot).entries
+    assert [entry.failure is not None for entry in found] == [False, True]
+    assert {entry.state for entry in found} == {State.FAILED}
+
+
+def test_an_object_that_marks_a_folder_makes_no_entry(bucket: s3.Bucket, tmp_path: Path) -> None:
+    """The console of AWS makes such objects. They were shown as entries of 1970, and no eviction of them was done."""
+    caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
+    for path in ("", f"{caches.module(1)}/", f"{caches.module(2)}/"):
+        bucket.client.put_object(Bucket=bucket.name, Key=f"{bucket.prefix}{caches.COMPILER}/{path}", Body=b"")
+    snapshot = s3.take(bucket).snapshot
+    assert [entry.module for entry in snapshot.entries] == [caches.module(1)]
+    assert len(snapshot.others) == 3
+
+
 @pytest.mark.parametrize("code", ["InvalidObjectState", "AccessDenied"])
 def test_an_artifact_that_the_service_withholds_keeps_no_other_from_being_copied(
     bucket: s3.Bucket, tmp_path: Path, code: str
@@ -378,6 +424,40 @@ def test_an_interrupted_plan_goes_on_where_it_stopped_and_is_undone_whole(
     assert (outcome.done, outcome.refused) == (2, ())
     assert keys(bucket) == set()
     assert s3_restore.restore(plan.identity, bucket, trash).kept == ()
+    assert keys(bucket) == before
+
+
+@pytest.mark.parametrize("resume", [False, True], ids=["undone", "resumed"])
+def test_an_interrupt_ends_the_wait_for_readers(bucket: s3.Bucket, tmp_path: Path, *, resume: bool) -> None:
+    """The wait went on to its end, and everything was deleted after it."""
+    for number in (1, 2):
+        caches.entry(tmp_path / "cache", number)
+    put(bucket, tmp_path / "cache")
+    before, plan, trash = keys(bucket), planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
+    slept: list[float] = []
+    left: list[float] = []
+
+    def watch(progress: Progress) -> bool:
+        left.append(progress.draining)
+        return progress.draining != 58.0
+
+    outcome = s3_executor.execute(plan, bucket, trash, watch=watch, sleep=slept.append)
+    assert (outcome.done, outcome.refused, outcome.interrupted) == (0, (), True)
+    assert (sum(slept), left[-3:]) == (2.0, [60.0, 59.0, 58.0])
+    assert before - keys(bucket) == {key for key in before if key.endswith("model.done")}
+    assert trash.history_of(plan.identity).state == "interrupted"
+    lines = [line.text for line in outcome_lines(outcome)]
+    assert lines == [
+        "interrupted after 0 steps",
+        f"resume: neurontop cache apply {plan.identity} {shlex.quote(bucket.url)}",
+        f"undo: neurontop cache restore {plan.identity} {shlex.quote(bucket.url)}",
+    ]
+    if resume:
+        slept.clear()
+        again = s3_executor.execute(trash.plan(plan.identity), bucket, trash, sleep=slept.append)
+        assert (again.done, again.refused, keys(bucket)) == (2, (), set())
+        assert sum(slept) == 60.0, "readers get their time although the marks were taken before"
+    s3_restore.restore(plan.identity, bucket, trash)
     assert keys(bucket) == before
 
 

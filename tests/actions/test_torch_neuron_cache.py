@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 from neuron_top.actions import plan as plans
 from neuron_top.actions.backends import BackendKind, BackendOptions, open_backend
 from neuron_top.actions.journal import trash_contents
+from neuron_top.actions.planners.unlock import plan_unlock
+from neuron_top.actions.reasons import ReasonCode
 from neuron_top.cache import torch_neuron
 from neuron_top.cache.model.entry import Entry, is_entry_path
 from neuron_top.cache.model.states import Holder, State
@@ -107,6 +109,19 @@ def test_an_entry_has_its_state_size_age_and_lock(root: Path) -> None:
     assert whole.lock is not None
     assert whole.lock.verdict is Holder.DEAD
     assert (root / whole.path).is_file()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_lock_file_that_nobody_holds_is_nothing_to_unlock(
+    root: Path, held: Callable[[str], int], force: bool
+) -> None:
+    """Each of them was planned as the lock of a dead holder, and the step then refused, with status 1."""
+    held(KEYS[1])
+    snapshot = torch_neuron.scan(str(root))
+    assert [entry.lock is not None for entry in snapshot.entries] == [True] * len(KEYS)
+    plan = plan_unlock(snapshot.entries, str(root), caches.context(snapshot), force=force)
+    assert plan.steps == ()
+    assert [(KEYS[1] in each.path, each.cause.code) for each in plan.exclusions] == [(True, ReasonCode.HOLDER_ALIVE)]
 
 
 def test_a_lock_that_a_process_holds_is_a_compile_with_or_without_an_artifact(

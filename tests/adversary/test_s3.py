@@ -134,6 +134,29 @@ def test_what_the_service_says_moves_no_cursor() -> None:
     assert str(reported.value).isprintable()
 
 
+@pytest.mark.parametrize("missing", ["Key", "Size", "ETag", "LastModified"])
+def test_a_listing_that_leaves_out_what_the_service_must_say_is_a_sentence(missing: str) -> None:
+    """Of a service that only resembles S3: it was a KeyError with a traceback."""
+    found = bucket({f"team/neuronxcc-2/{MODULE}/model.done": b""})
+    pages = list(found.client.get_paginator("list_objects_v2").paginate(Bucket="caches", Prefix="team/"))
+    del pages[0]["Contents"][0][missing]
+    found.client.paginate = lambda **_: iter(pages)  # type: ignore[attr-defined]
+    with pytest.raises(NothingToShow, match=f"s3://caches/team: the service's answer cannot be read: .* {missing}"):
+        s3.take(found)
+
+
+def test_a_listing_with_a_time_that_is_none_is_a_sentence() -> None:
+    def paginate(**_: str) -> Iterator[dict[str, Any]]:
+        raise ValueError('Invalid timestamp "\x1b[2Jsoon"')
+        yield {}
+
+    found = bucket({})
+    found.client.paginate = paginate  # type: ignore[attr-defined]
+    with pytest.raises(NothingToShow, match="Invalid timestamp") as reported:
+        s3.take(found)
+    assert str(reported.value).isprintable()
+
+
 def test_a_login_in_the_endpoint_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:hunter2@bad host:port")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")

@@ -103,8 +103,28 @@ def test_links_are_followed_within_the_cache_and_into_hub_blobs_only(tmp_path: P
     states = {entry.module: entry.state for entry in snapshot.entries}
     assert states == {good.name: State.HIT, bad.name: State.UNKNOWN}
     [refused] = [entry for entry in snapshot.entries if entry.module == bad.name]
-    assert refused.problems[0] == "model.neff: is a symbolic link"
+    assert refused.problems == ("model.neff: a link that leads nowhere or out of the cache",)
+    assert refused.read_at is None
     assert all(entry.compiler == f"snapshots/c0ffee/{COMPILER}" for entry in snapshot.entries)
+
+
+@pytest.mark.parametrize("where", ["in the cache", "in a hub"])
+def test_a_refresh_sees_that_what_a_link_leads_to_is_gone(tmp_path: Path, where: str) -> None:
+    """It changes no time of the entry's folder: the entry stayed a hit until a full scan."""
+    root = tmp_path / "root"
+    place, old = write_entry(root, {HLO_NAME: b"x", "model.done": b""}), time.time() - 864_000
+    target = (root if where == "in the cache" else tmp_path / "models--x") / "blobs" / "abc"
+    target.parent.mkdir(parents=True)
+    target.write_bytes(neff())
+    (place / "model.neff").symlink_to(target)
+    for path in (*place.iterdir(), place):
+        os.utime(path, (old, old), follow_symlinks=False)
+    before = scanner.scan(str(root))
+    assert [entry.state for entry in before.entries] == [State.HIT]
+    index.save(before, tmp_path / "state")
+    target.unlink()
+    assert [entry.state for entry in scanner.refresh(before).entries] == [State.UNKNOWN]
+    assert set(catalog.sums(str(root), tmp_path / "state").totals.states) == {State.UNKNOWN}
 
 
 def test_a_link_to_a_file_of_another_entry_takes_its_own_blocks_only(tmp_path: Path) -> None:

@@ -359,6 +359,14 @@ def test_a_plan_can_be_saved_and_applied_later(root: Path, run: Run, tmp_path: P
     assert run("apply", tmp_path / "plan.json", "--yes").returncode == 2
 
 
+def test_an_undone_plan_cannot_be_resumed_by_its_name(root: Path, run: Run) -> None:
+    done = json.loads(run("evict", root, "--older-than", "25d", "--yes", "--json").stdout)
+    plan = done["outcomes"][0]["plan"]
+    assert run("restore", plan, root).returncode == 0
+    again = run("apply", plan, root, "--yes")
+    assert (again.returncode, again.stderr) == (3, f"neurontop: plan {plan} was restored: make a new one\n")
+
+
 def test_a_failure_is_forgotten_for_the_next_run(root: Path, run: Run) -> None:
     assert run("retry", root, "--next-run", "--yes").returncode == 0
     assert entries(root) == ["extracted"] * 2 + ["hit"] * 4

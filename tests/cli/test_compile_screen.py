@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,6 +62,24 @@ def test_on_a_terminal_other_lines_stay_above_the_bar(monkeypatch):
     assert "0 done, 2 running" in painted[1]
     assert painted[2].strip().startswith("worker 0")
     assert len([line for line in painted if line]) == 3
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_a_reader_that_is_gone_ends_no_compile(kind: type[io.StringIO], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`neurontop compile … 2>&1 | head` ended with the first line, and with status 0 as if all had been compiled."""
+    monkeypatch.setenv("TERM", "xterm")
+
+    def gone(*_: object) -> int:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    stream = kind()
+    monkeypatch.setattr(stream, "write", gone)
+    monkeypatch.setattr(stream, "flush", gone)
+    screen = ProgressScreen(stream)
+    screen.show(progress(done=1))
+    screen.above("Compiler status PASS\n")
+    screen.show(progress(done=2))
+    screen.close()
 
 
 def rendered(text: str) -> list[str]:

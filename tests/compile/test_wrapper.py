@@ -261,6 +261,26 @@ def test_a_pipe_in_the_place_of_a_record_stops_no_compile(own_caches: Path, name
     assert entry.state() is Lookup.HIT
 
 
+@pytest.mark.parametrize("name", ["model.inductor", "model.kernels", "model.stats.json"])
+def test_a_file_of_a_terabyte_fills_no_memory_and_costs_a_compile(own_caches: Path, name: str) -> None:
+    """A damaged file system shows such files: the job ended with a MemoryError."""
+    place = wrapper(own_caches).get_or_compile(GRAPH).entry.path
+    os.truncate(place / name, 1 << 40)
+    again = wrapper(own_caches).get_or_compile(GRAPH)
+    assert (again.hit, again.entry.artifact.read_bytes()) == (False, b"the graphthe graph")
+
+
+def test_a_failure_log_of_a_terabyte_is_read_in_part(own_caches: Path) -> None:
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    entry.make()
+    entry.failure.write_bytes(b"Failed compilation with ['x']: no such operator\n")
+    os.truncate(entry.failure, 1 << 40)
+    with pytest.raises(CachedFailure) as raised:
+        wrapper(own_caches).get_or_compile(GRAPH)
+    assert raised.value.log is not None
+    assert raised.value.log.startswith("Failed compilation with ['x']: no such operator\n")
+
+
 def test_a_failure_from_before_the_clock_was_set_back_is_retried_when_asked(own_caches: Path) -> None:
     with pytest.raises(CompileError):
         wrapper(own_caches, Copying(error=CompileError("no"))).get_or_compile(GRAPH)

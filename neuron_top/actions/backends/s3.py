@@ -75,7 +75,10 @@ class S3Backend:
             return entry
         objects = self._listing.objects.get(entry.path, ())
         log = next((each for each in objects if each.key.endswith(f"/{FAILURE_LOG}")), None)
-        text = self._bucket.read(log.key, failures.READ_BYTES).decode(errors="replace") if log and log.size else ""
+        try:
+            text = self._bucket.read(log.key, failures.READ_BYTES).decode(errors="replace") if log and log.size else ""
+        except s3.ObjectUnavailable:  # deleted since it was listed, or withheld: why the compile failed stays unknown
+            return entry
         return msgspec.structs.replace(entry, failure=failures.read_failure(text))
 
     def context(self, snapshot: Snapshot, facts: ContextFacts) -> PlanContext:
@@ -101,9 +104,11 @@ class S3Backend:
 
     @contextlib.contextmanager
     def local_copy(self, entry: Entry) -> Iterator[tuple[str, Entry]]:
-        """See CacheBackend: in a temporary folder. Allocated bytes stay the lengths of the objects, as in listings."""
+        """See CacheBackend: in a temporary folder. Allocated bytes stay the lengths of the objects, as in listings.
+        What no disk can store is left out; no compiler writes such names."""
+        objects = filter(s3.can_be_file, s3.objects_of(self._bucket, entry.path))
         with tempfile.TemporaryDirectory(prefix="neurontop-") as root:
-            s3.fetch(self._bucket, s3.look_again(self._bucket, entry.path)[1], Path(root))
+            s3.fetch(self._bucket, objects, Path(root))
             fetched = next((each for each in scanner.scan(root).entries if each.path == entry.path), None)
             yield root, msgspec.structs.replace(fetched, allocated=fetched.apparent) if fetched else entry
 

@@ -82,6 +82,8 @@ class Execution:
     ) -> None:
         self.plan, self.trash, self.watch, self.in_use = plan, trash, watch, in_use
         self.check_unpinned = pin_check(plan, pins)
+        self.since = min(plan.made_at, time.time())
+        """From when on a use counts as one since the plan; its own time means nothing if the clock was ahead then."""
         self.use: CacheUse | None = None
         self.asked = float("-inf")
         self.place = trash.folder / plan.identity
@@ -260,7 +262,7 @@ class Execution:
 
     def _act(self, entry: OpenEntry, step: Step, *, fresh: bool) -> None:
         if step.action is Action.SWEEP:
-            busy = sweep.why_busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
+            busy = sweep.why_busy(os.path.join(self.plan.root, step.path), self.since)  # noqa: PTH118 (text as planned)
             if busy:
                 raise StaleEntryError(NotDoneCode.AT_WORK, busy)
             entry.rename_into(self.trashed_files.above(step.path))
@@ -271,15 +273,13 @@ class Execution:
         elif step.action is Action.EVICT:
             folder = self.trashed_files.above(step.path)
             with EntryLockGuard(entry, self.token, as_planned=fresh):
-                entry.check_unused(
-                    step.fingerprint, self.plan.made_at, step.last_used if self.has_access_times else None
-                )
+                entry.check_unused(step.fingerprint, self.since, step.last_used if self.has_access_times else None)
                 entry.rename_into(folder)
         else:
             used = step.last_used if self.has_access_times and step.action in NEEDS_QUIET else None
             with self._beside(step.path) as beside, EntryLockGuard(entry, self.token, as_planned=fresh):
                 if fresh:  # else an earlier attempt may have taken the artifact
-                    entry.check_unused(step.fingerprint, self.plan.made_at, used)
+                    entry.check_unused(step.fingerprint, self.since, used)
                 entry.move_files(step.action, beside.handle)
 
     def outcome(self) -> Outcome:

@@ -58,7 +58,7 @@ class _NeffExecution(Execution):
             neff.check(step.fingerprint)
             self._check_quiet(step)
             with self._locked(key_of_neff(step.path)):
-                neff.check_unused(self.plan.made_at, step.last_used if self.has_access_times else None)
+                neff.check_unused(self.since, step.last_used if self.has_access_times else None)
                 neff.rename_into(self.trashed_files.above(step.path))
         return True
 

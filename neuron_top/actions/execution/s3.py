@@ -29,6 +29,8 @@ OWN = frozenset({Action.EVICT, Action.SLIM, Action.QUARANTINE, Action.RETRY, Act
 """Actions that are executed here."""
 _MARKED = frozenset({Action.EVICT, Action.SLIM, Action.QUARANTINE})
 _MOST_KEYS = 1000
+_LOOK_SECONDS = 1.0
+"""How often it is asked during the wait whether to stop."""
 
 
 def takes_marks(plan: Plan) -> bool:
@@ -49,8 +51,8 @@ def execute(
 ) -> Outcome:
     """Execute a plan on a bucket. Raises RefusedForSafety if the plan, read-only mode or the bucket forbids it.
 
-    `grace_seconds`: how long readers get between deleting the marks and deleting the rest. A plan that was interrupted
-    may be executed again: what it took already is skipped.
+    `grace_seconds`: how long readers get between deleting the marks and deleting the rest. When `watch` returns False,
+    nothing more is deleted. A plan that was interrupted may be executed again: what it took already is skipped.
     """
     check_preconditions(plan, plan.root, bucket.url, OWN, read_only=read_only)
     versioned = bucket.versioned()
@@ -61,9 +63,9 @@ def execute(
         try:
             run.take_marks(watch)
             if run.marks_taken:
-                run.report_draining(watch, grace_seconds)
-                sleep(grace_seconds)
-            run.delete_rest()
+                run.wait_for_readers(watch, grace_seconds, sleep)
+            if not run.interrupted:
+                run.delete_rest()
         finally:
             run.end()
     return Outcome(
@@ -107,10 +109,18 @@ class _Execution:
                 self.interrupted = True
                 return
 
-    def report_draining(self, watch: Callable[[Progress], bool], seconds: float) -> None:
-        """Report the wait between deleting the marks and deleting the rest."""
-        steps = len(self.plan.steps)
-        watch(Progress(len(self.taken), len(self.refused), steps, self.bytes, "", draining=seconds))
+    def wait_for_readers(
+        self, watch: Callable[[Progress], bool], seconds: float, sleep: Callable[[float], object]
+    ) -> None:
+        """Wait between deleting the marks and deleting the rest, and report each second how much of it is left."""
+        while seconds > 0 and not self.interrupted:
+            progress = Progress(
+                len(self.taken), len(self.refused), len(self.plan.steps), self.bytes, "", draining=seconds
+            )
+            self.interrupted = not watch(progress)
+            if not self.interrupted:
+                sleep(min(seconds, _LOOK_SECONDS))
+                seconds -= _LOOK_SECONDS
 
     def _mark(self, number: int, step: Step) -> None:
         self.check_unpinned(step)
@@ -124,7 +134,8 @@ class _Execution:
             self.trash.write(MovesIntended(plan=self.plan.identity, at=time.time(), moves=moves))
         marks = [each for each in goes if _part(each) & Part.DONE]
         self._delete(marks)
-        self.marks_taken |= bool(marks)
+        # An attempt that was interrupted while it waited took the marks, but gave readers less time than they need.
+        self.marks_taken |= bool(marks) or (bool(goes) and bool(self.earlier) and step.action in _MARKED)
 
     def delete_rest(self) -> None:
         """Delete what else the steps take of the entries that `take_marks` checked, unless somebody has written there

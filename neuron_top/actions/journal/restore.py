@@ -63,6 +63,8 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
                 f"plan {plan} was undone ({restored} restored, {len(kept)} stay in the trash), "
                 f"but the journal could not be written: {problem}"
             ) from None
+        if not record.kept:
+            trash.discard(history)
         return record
 
 

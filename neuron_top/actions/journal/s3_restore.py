@@ -44,6 +44,8 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
             plan=history.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
         )
         trash.write(record)
+        if not record.kept:
+            trash.discard(history)
     return record
 
 

@@ -36,7 +36,7 @@ from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.purge_tree import empty
 from neuron_top.actions.journal.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed, user_name
 from neuron_top.actions.journal.trash_contents import APART, GOING, PLAN_FILE
-from neuron_top.actions.open_entries import OpenRoot
+from neuron_top.actions.open_entries import OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.filesystem import mounted_below
@@ -53,6 +53,8 @@ TRASH = f".neurontop-trash-{os.getuid()}"
 RESERVE_BYTES = 4 * 1024**2
 """Enough for the plan and the journal of some thousand entries; at most a 64th of the free space is taken."""
 _LEAST_RESERVE = 16 * 1024
+_LONGEST_NAME = 255 - len("-01234567")
+"""Bytes of a name before the hash; file systems allow 255."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _LONGEST_LINE = 256 * 1024**2
 """Bytes; many times what the moves of a batch take. A journal that somebody else wrote must not fill the memory."""
@@ -76,7 +78,7 @@ class Trash:
         self.root: Path = Path(os.path.realpath(root))
         self.named: Path | None = Path(folder).absolute() if folder else None
         """The folder that was named for the trashes of caches; None: the default one."""
-        name = f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
+        name = f"{_cut(self.root.name)}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
         self.folder = (self.named or _beside(self.root)) / name
         self.journal = self.folder / "journal.jsonl"
         self.remarks: list[str] = []
@@ -233,6 +235,19 @@ class Trash:
             raise RefusedForSafety(
                 f"nothing was done: the plan cannot be kept in {place} ({problem.strerror}): {way_out(problem)}"
             ) from None
+
+    def discard(self, history: PlanHistory) -> None:
+        """Delete a kept plan that nothing needs any more, and the folders of what it took, which are empty.
+
+        What else lies there stays, and nothing is raised: it would only take a little space.
+        """
+        place = self.folder / history.begun.plan
+        with contextlib.suppress(OSError, RefusedForSafety), contextlib.closing(self.opened(place.name)) as folder:
+            folder.remove(PLAN_FILE)
+            for path in {move.path.rpartition("/")[0] for move in history.moves if trash_contents.is_sound(move)}:
+                with contextlib.suppress(OSError, StaleEntryError):
+                    folder.remove_empty(path)
+            place.rmdir()
 
     def opened(self, identity: str) -> OpenRoot:
         """A plan's folder, opened so that nothing else can be reached. Raises RefusedForSafety for a link, OSError."""
@@ -444,6 +459,12 @@ class Trash:
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _cut(name: str) -> str:
+    """The name of a folder, short enough for a hash behind it."""
+    data = os.fsencode(name)
+    return name if len(data) <= _LONGEST_NAME else data[:_LONGEST_NAME].decode(errors="ignore")
 
 
 def _is_dated_ahead(history: PlanHistory, now: float) -> bool:

@@ -9,7 +9,9 @@ them differs, gives what a full scan would give, at a fraction of its cost.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -58,9 +60,10 @@ def _differing(
         facts = _artifact_facts(f"{root}/{entry.path}", entry)
         if facts is None:
             continue
-        if facts.st_nlink != next((link.names for link in entry.links if link.inode == facts.st_ino), 1):
+        own, artifact = facts
+        if own.st_nlink != next((link.names for link in entry.links if link.inode == own.st_ino), 1):
             linked.append(entry)
-        read = last_read(facts, context.now) if has_access_times and entry.parts & Part.ARTIFACT else None
+        read = last_read(artifact, context.now) if has_access_times and entry.parts & Part.ARTIFACT else None
         if read is not None and read > (step.last_used or 0.0):
             newer[entry.path] = msgspec.structs.replace(entry, read_at=read)
     for entry in scanner.look_at(root, linked) if linked else ():
@@ -69,12 +72,14 @@ def _differing(
     return newer
 
 
-def _artifact_facts(place: str, entry: Entry) -> os.stat_result | None:
-    """The status of an entry's artifact, or of its graph if it has none; None if neither is there."""
+def _artifact_facts(place: str, entry: Entry) -> tuple[os.stat_result, os.stat_result] | None:
+    """The status of an entry's artifact, or of its graph if it has none, and, if that is a link, of the file that
+    clients read through it: a link's own access time is that of our last look. None if neither is there."""
     artifacts = [name for name in filenames.ARTIFACT_NAMES if PARTS[name] & entry.parts]
     for name in artifacts or filenames.GRAPH_NAMES:
         try:
-            return os.lstat(f"{place}/{name}")
+            own = os.lstat(f"{place}/{name}")
+            return own, Path(place, name).stat() if stat.S_ISLNK(own.st_mode) else own
         except OSError:
             continue
     return None

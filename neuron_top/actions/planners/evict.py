@@ -131,7 +131,8 @@ def _candidates(
     exclusions: list[Exclusion] = []
     obstacle: Reason | None
     last_use, rebuild, tier, add, hit = context.last_use, context.rebuild, ranking.tier, candidates.append, State.HIT
-    fast_path = not (context.in_use or criteria.keep_graph or any(name.startswith(HUB) for name in compilers))
+    hub = context.is_hub_commit or any(name.startswith(HUB) for name in compilers)
+    fast_path = not (context.in_use or criteria.keep_graph or hub)
     states, paths, older_than, protect = criteria.states, criteria.paths, criteria.older_than, context.protect_seconds
     filtered = bool(criteria.compiler or states or paths or named)
     for entry in everything:
@@ -200,11 +201,13 @@ _USED = {source: Reason(ReasonCode.USED_RECENTLY, str(source)) for source in Use
 def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Reason | None:
     """Why the entry must stay, whatever its last use; None when it may go."""
     if entry.state is State.HIT:
-        if entry.compiler.startswith(HUB):  # `read_only_layout` for a hit, whose path every step can name, but faster
+        if context.is_hub_commit or entry.compiler.startswith(
+            HUB
+        ):  # `read_only_layout` for a hit, whose path every step can name, but faster
             return Reason(ReasonCode.HUB)
     elif entry.state in _BY_STATE:
         return _BY_STATE[entry.state]
-    elif reason := read_only_layout(entry):
+    elif reason := read_only_layout(entry, context):
         return reason
     elif entry.state in BY_NAME_ONLY:
         if entry.state not in criteria.states:

@@ -72,10 +72,10 @@ def exclude(entry: Entry, cause: Reason) -> Exclusion:
     return Exclusion(path=entry.path, state=entry.state, size=entry.allocated, cause=cause)
 
 
-def read_only_layout(entry: Entry) -> Reason | None:
+def read_only_layout(entry: Entry, context: PlanContext) -> Reason | None:
     """Why no plan changes the entry, whatever its state: its layout is another program's, or one that no step can name
     (which would have the whole plan refused). None if plans may change it."""
-    if entry.compiler.startswith(HUB):
+    if context.is_hub_commit or entry.compiler.startswith(HUB):
         return Reason(ReasonCode.HUB)
     return None if is_entry_path(entry.path) else Reason(ReasonCode.OLD_LAYOUT)
 

@@ -26,7 +26,7 @@ def plan_quarantine(
         problem = (found or {}).get(entry.path) or (str(entry.state) if entry.state in BROKEN else "")
         if not problem:
             continue
-        if reason := read_only_layout(entry):
+        if reason := read_only_layout(entry, context):
             exclusions.append(exclude(entry, reason))
         elif entry.state in LOCKED:
             exclusions.append(exclude(entry, Reason(ReasonCode.LOCKED)))

@@ -64,7 +64,7 @@ def _obstacle(
         return Reason(ReasonCode.RETRYING)
     if entry.state not in FAILURES:
         return None
-    if reason := read_only_layout(entry):
+    if reason := read_only_layout(entry, context):
         return reason
     if entry.module in context.compiling:
         return Reason(ReasonCode.NAMED_BY_PROCESS)

@@ -8,7 +8,6 @@ hosts or containers may work too, whose processes cannot be seen, it is refused 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -155,7 +154,7 @@ def why_busy(path: str, since: float) -> str:
     if not work_dirs.is_work_folder(path):
         return "no compiler works in such a place"
     newest = measure(path).newest
-    if newest is not None and newest > min(since, time.time()):
+    if newest is not None and newest > since:
         return "it changed since the plan was made"
     return _user_of(path, processes.read_processes()) or ""
 

@@ -20,10 +20,11 @@ def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, fo
     steps: list[Step] = []
     exclusions: list[Exclusion] = []
     for entry in sorted(entries, key=lambda entry: entry.path):
-        if entry.lock is None:
-            continue
         lock = entry.lock
-        if reason := read_only_layout(entry):
+        # TorchNeuron's lock is the kernel's, which ends with its process: the file that stays behind locks nothing.
+        if lock is None or (entry.is_file and lock.verdict is not Holder.ALIVE):
+            continue
+        if reason := read_only_layout(entry, context):
             exclusions.append(exclude(entry, reason))
         elif lock.verdict is Holder.ALIVE:
             exclusions.append(exclude(entry, Reason(ReasonCode.HOLDER_ALIVE, lock.proof or "")))

@@ -160,6 +160,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Those of `problems` that are about files of the artifact."""
     kernels_bytes: int | None = None
     """Length of the kernels beside a local artifact; None if there are none."""
+    has_links: bool = False
+    """Whether some of its files are symbolic links: what they lead to may change without a change in its folder."""
 
     @property
     def path(self) -> str:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:  # whoever only reads entries needs no keys
     from neuron_top.cache.signing import Keys
 
 
+TEXT_BYTES = 16 << 20
+"""Most bytes that are read of a record, a description or a log: a damaged disk may show a terabyte."""
+
+
 class FileFacts(msgspec.Struct, frozen=True):
     """One file of an artifact as it was published."""
 

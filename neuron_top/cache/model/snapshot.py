@@ -102,14 +102,15 @@ def to_look_at(entries: Sequence[Entry], seen_at: float, now: float, *, shared: 
     """Paths of entries that may have changed since a scan at `seen_at` although their folder's time did not.
 
     Those are entries in states that do not last; those without flags in their name, whose files lie in folders below
-    their own; entries written so shortly before the scan that a second write may have the same time; and the youngest
-    few, because rewriting a file in place does not change its folder's time.
+    their own; those whose files are links, which may lead nowhere by now; entries written so shortly before the scan
+    that a second write may have the same time; and the youngest few, because rewriting a file in place does not change
+    its folder's time.
     """
     racy = seen_at - (SHARED_TICK if shared else LOCAL_TICK)
     found = {
         entry.path
         for entry in entries
-        if entry.state in UNSETTLED or "+" not in entry.module or entry.changed_at >= racy
+        if entry.state in UNSETTLED or "+" not in entry.module or entry.has_links or entry.changed_at >= racy
     }
     first, last = now - YOUNG_SECONDS, now + YOUNG_SECONDS  # a time slightly ahead of our clock counts as young, too
     young = [entry for entry in entries if first < entry.changed_at < last]

@@ -71,6 +71,7 @@ class EntryBuilder:
     links."""
     kept_by_name = 0
     """Bytes of files that a slim eviction takes under one name and keeps under another."""
+    has_links = False
     others: list[str] | None = None
     problems: list[str] | None = None
     artifact_problems: list[str]
@@ -142,8 +143,11 @@ class EntryBuilder:
             else:
                 raise problem
         except OSError as refused:
-            self.problem(f"{name}: {why_unreadable(refused)}", of_artifact=True)
             self._artifact_seen(info, Artifact.UNREADABLE)
+            if stat.S_ISLNK(info.st_mode):  # `add_special_file` says where it leads; who read it was our last look
+                self.read_at = None
+            else:
+                self.problem(f"{name}: {why_unreadable(refused)}", of_artifact=True)
             return info
         try:
             seen = os.fstat(descriptor)
@@ -205,6 +209,7 @@ class EntryBuilder:
             size = measure(self.shared.path(self.module, name), self.shared.reader)
             return Part.OTHER, size.apparent, size.allocated
         if stat.S_ISLNK(info.st_mode):
+            self.has_links = True
             linked = self._target(name)
             if linked is None:
                 self.problem(
@@ -324,4 +329,5 @@ class EntryBuilder:
             self.graph_at,
             tuple(self.artifact_problems) if self.problems else (),
             self.kernels_bytes,
+            self.has_links,
         )

@@ -21,7 +21,7 @@ from neuron_top.cache.model.snapshot import EntryTotals, Folder, Other, Snapshot
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
 
-_MAGIC = b"neurontop-cache-index-9\n"
+_MAGIC = b"neurontop-cache-index-10\n"
 _LENGTH = struct.Struct("<Q")
 
 

@@ -44,6 +44,15 @@ class _Found(NamedTuple):
     age: float
 
 
+def _time_in(date: str) -> datetime:
+    """The service's time, by the `Date` header of an answer; ours where there is none that can be read."""
+    try:
+        found = parsedate_to_datetime(date)
+    except (ValueError, OverflowError):
+        return datetime.now(UTC)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
 class BucketClaims:
     """See Claims."""
 
@@ -128,8 +137,7 @@ class BucketClaims:
 
     def _found(self, key: str) -> _Found:
         answer = self._bucket.client.get_object(Bucket=self._bucket.name, Key=self._object(key))
-        sent = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
-        now = parsedate_to_datetime(sent) if sent else datetime.now(UTC)
+        now = _time_in(answer["ResponseMetadata"]["HTTPHeaders"].get("date", ""))
         try:
             record = msgspec.json.decode(answer["Body"].read(_LONGEST), type=_Record)
         except MALFORMED:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.record import stats_decoder
+from neuron_top.cache.model.record import TEXT_BYTES, stats_decoder
 from neuron_top.decoders import MALFORMED
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 from neuron_top.plain_files import read_plain
@@ -61,7 +61,7 @@ def measured_peaks(root: Path, compilers: Iterable[str]) -> Iterator[tuple[Path,
     for compiler in compilers:
         for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
             try:
-                peak = stats_decoder.decode(read_plain(path)).peak_rss_bytes
+                peak = stats_decoder.decode(read_plain(path, TEXT_BYTES)).peak_rss_bytes
             except (OSError, *MALFORMED):
                 continue
             if peak is not None:
@@ -71,7 +71,7 @@ def measured_peaks(root: Path, compilers: Iterable[str]) -> Iterator[tuple[Path,
 def operators_of(entry: Path) -> int | None:
     """Number of operators of the graph in an entry; None if no readable file has it."""
     try:
-        return msgspec.json.decode(read_plain(entry / filenames.DESCRIPTION), type=_Description).operators
+        return msgspec.json.decode(read_plain(entry / filenames.DESCRIPTION, TEXT_BYTES), type=_Description).operators
     except (OSError, *MALFORMED):
         pass
     for name in filenames.HLO_NAMES:

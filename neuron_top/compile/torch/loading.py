@@ -17,6 +17,7 @@ import msgspec
 
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.keys import parse_key
+from neuron_top.cache.model.record import TEXT_BYTES
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.compilers.inductor import Inductor
@@ -147,7 +148,7 @@ def describe(wrapper: Wrapper, description: GraphDescription) -> None:
 
 def _describe_again(wrapper: Wrapper, compiled: CompiledEntry) -> None:
     try:
-        data = read_plain(compiled.entry.path / filenames.DESCRIPTION)
+        data = read_plain(compiled.entry.path / filenames.DESCRIPTION, TEXT_BYTES)
         describe(wrapper, msgspec.json.decode(data, type=GraphDescription))
     except (OSError, *MALFORMED):
         return  # it only helps people to read what was loaded

@@ -14,6 +14,7 @@ import msgspec
 
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.keys import parse_key
+from neuron_top.cache.model.record import TEXT_BYTES
 from neuron_top.compile.wrapper.persistent_cache import WritableEntry
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import GraphNotCompiled
@@ -94,7 +95,7 @@ def _described(folder: Path) -> Iterator[tuple[Path, _Words]]:
 
 def _bytes(entry: Path) -> bytes | None:
     try:
-        return read_plain(entry / filenames.DESCRIPTION)
+        return read_plain(entry / filenames.DESCRIPTION, TEXT_BYTES)
     except OSError:
         return None
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -157,6 +158,22 @@ def test_a_lease_is_renewed_while_another_claim_gets_no_answer(lossy: Holder, re
             relay.silent = ""
             relay.ended.set()
         assert asking.result().mine
+
+
+@pytest.mark.parametrize(
+    "date", ["", "soon", "Mon, 30 Nov 2026 07:00:00 -0000", "Mon, 30 Nov 2026 07:00:00 +99999999999999999"]
+)
+def test_a_date_that_cannot_be_read_ends_no_claim(bucket: str, request: pytest.FixtureRequest, date: str) -> None:
+    """A gateway in front of the bucket had written it: a job ended with a ValueError or TypeError."""
+    one, two = (BucketClaims(f"{bucket}/{request.node.name}") for _ in range(2))
+
+    def answered(http_response: Any, parsed: dict[str, Any], **_: object) -> None:
+        parsed["ResponseMetadata"]["HTTPHeaders"]["date"] = date
+
+    two._bucket.client.meta.events.register("after-call.s3.GetObject", answered)
+    assert one.claim(KEY, 1e9).mine
+    assert not two.claim(KEY, 60.0).mine
+    one.release(KEY)
 
 
 def test_a_bucket_that_does_not_answer_is_given_up_before_a_lease_runs_out(bucket: str) -> None:
