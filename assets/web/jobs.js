@@ -30,7 +30,8 @@
     item.href = location.pathname + address(job.id);
     if (job.id === chosen()) { item.setAttribute("aria-current", "true"); }
     const head = make("span", "job-head");
-    head.append(make("strong", "", job.name), make("span", "job-state", job.sign + " " + job.state.toUpperCase()));
+    head.append(make("strong", "job-name", job.name), make("span", "job-state", job.sign + " " + job.state.toUpperCase()));
+    head.firstChild.title = job.name;
     item.append(head, make("span", "job-words", job.words), make("span", "quiet", job.fresh));
     item.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) { return; }
