@@ -260,3 +260,19 @@ def test_a_plan_that_waits_for_its_turn_can_be_stopped(tmp_path: Path) -> None:
     assert second.outcome is not None
     assert (first.outcome.done, second.outcome.done) == (1, 0)
     assert "Evict: done, stopped" in written(plan_drawer([first, second]))
+
+
+def test_long_paths_leave_room_for_what_a_plan_costs(browser: Any, tmp_path: Path) -> None:
+    roots = [tmp_path / f"{'shared-compile-caches-of-a-team-' * 2}{number}" for number in (1, 2)]
+    for root in roots:
+        two_versions(root)
+    with serving(StillFeed(), tmp_path / "state", roots=tuple(map(str, roots))) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}cache")
+        seen.until("#cache-shown", "12 entries")
+        seen.page.check("#cache-everything input")
+        seen.page.click("#cache-evict")
+        table = seen.page.locator("#cache-plans .table-scroll")
+        table.wait_for()
+        assert table.locator("tbody tr").count() == 4
+        assert table.evaluate("one => one.scrollWidth <= one.clientWidth"), "no column is cut off"
