@@ -316,7 +316,10 @@
       groupLines: groupLines,
       ifWide: ifWide,
       hold: window.neurontopAddress.hold,
-      follow: function (search) { window.neurontopAddress.follow(); window.neurontopDrawer.follow(); lookAgain(search !== undefined); },
+      follow: function (search) {
+        for (const part of [window.neurontopAddress, window.neurontopDrawer, window.neurontopGrids]) { part.follow(); }
+        lookAgain(search !== undefined);
+      },
       lookAgain: lookAgain,
       orderGraphs: orderGraphs,
       searchGraphs: searchGraphs,

@@ -165,3 +165,19 @@ def test_a_row_names_every_run_and_keeps_its_milliseconds() -> None:
     record = RunRecord("r", "", "", ("/usr/bin/true",), "", None, 100.0, 100.13, 0, 100.13, 2, 0, "", "")
     cells = row(run_row(record, 200.0, recorder_alive=False))
     assert (cells["name"], cells["seconds"]) == ("true", pytest.approx(0.13))
+
+
+def test_the_selected_recording_is_that_of_the_address_and_can_be_chosen_again(browser: Any, tmp_path: Path) -> None:
+    record(tmp_path)
+    selected = "#runs-grid .ag-row-selected"
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = opened(browser, f"{served.address}runs")
+        cell = seen.page.locator(f"#runs-grid .ag-row[row-id='{RUNS[1]}'] .ag-cell[col-id=state]")
+        cell.click()
+        seen.page.wait_for_function("run => location.search === `?run=${run}`", arg=RUNS[1])
+        seen.page.go_back()
+        seen.page.wait_for_selector(selected, state="detached")
+        cell.click()
+        seen.page.wait_for_function("run => location.search === `?run=${run}`", arg=RUNS[1])
+        seen.page.wait_for_selector(selected)
+        assert seen.complaints == []
