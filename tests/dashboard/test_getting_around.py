@@ -9,7 +9,7 @@ from typing import Any
 from neuron_top.views.overview import overview
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import READ, serving
-from tests.tui.feeds import StillFeed
+from tests.tui.feeds import START, StillFeed, samples
 
 
 def opened(browser: Any, address: str) -> Watched:
@@ -122,3 +122,28 @@ def test_signing_in_returns_to_where_one_was_and_never_to_another_site(
                 Origin=f"http://127.0.0.1:{served.port}",
             )
             assert (answer.status, answer.headers["location"]) == (303, "/"), elsewhere
+
+
+def test_the_newest_minutes_go_on_with_the_job_and_the_choice_says_which_range_is_shown(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    to = "() => new URLSearchParams(location.search).get('to')"
+    choice = "document.querySelector('#range').value"
+    with serving(feed, tmp_path) as served:
+        seen = opened(browser, served.address)
+        seen.until("#live-step", "60")
+        seen.page.wait_for_function("() => document.querySelector('#live-core .js-plotly-plot')?._fullLayout")
+        seen.page.focus("#range")
+        seen.page.keyboard.press("ArrowDown")
+        seen.page.wait_for_function(to)
+        assert seen.page.evaluate("document.activeElement.id") == "range"
+        before = seen.page.evaluate(to)
+        feed.push(*samples(32, 40, at=START + 90), now=START + 130)
+        seen.page.wait_for_function(f"before => ({to})() > before", arg=before)
+        assert seen.page.evaluate(choice) == "5"
+        seen.page.reload()
+        seen.until("#live-step", "60")
+        seen.page.wait_for_function(f"() => {choice} === 'chosen'")
+        seen.page.select_option("#range", "")
+        seen.page.wait_for_function("() => !location.search.includes('to=')")
+        assert (seen.complaints, seen.foreign) == ([], [])
