@@ -76,6 +76,18 @@ def test_a_plan_says_what_it_is_and_why_entries_are_skipped(tmp_path: Path) -> N
     assert '"state"' not in text, "all are in one state, which the heading says"
 
 
+def test_a_plan_with_nothing_to_do_is_no_part_of_the_state_of_its_act(tmp_path: Path) -> None:
+    both = executions(tmp_path)
+    both[0].plan = msgspec.structs.replace(both[0].plan, steps=())
+    assert "nothing is changed yet" in written(plan_drawer(both))
+    both[1].state = PlanState.DONE
+    text = written(plan_drawer(both))
+    assert '"Evict: done"' in text
+    assert '"not executed"' in text
+    assert "nothing is changed yet" not in text
+    assert '"Cancel"' not in text
+
+
 def test_free_space_counts_one_disk_once(tmp_path: Path) -> None:
     plans = [one.plan for one in executions(tmp_path)]
     free = {plan.before.free for plan in plans}
