@@ -124,7 +124,10 @@ def _tools(prefix: str, permission: Permission, can_act: bool) -> Any:
             ),
             html.Span("", id="said", role="status", className="quiet"),
             html.Select(
-                [html.Option(name, value=minutes) for minutes, name in RANGES],
+                [
+                    *(html.Option(name, value=minutes) for minutes, name in RANGES),
+                    html.Option("chosen", value="chosen", hidden=True),  # by a chart or an address; ranges.js
+                ],
                 id="range",
                 title="Time range of all charts of the page",
                 **attributes(aria_label="Time range of all charts of the page"),

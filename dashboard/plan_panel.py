@@ -35,7 +35,7 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
     """All plans of one act: their sum first, a line for each, the whole text of each below."""
     title = title_of(*(execution.plan for execution in executions))
     several = len(executions) > 1
-    waiting = any(execution.state is PlanState.PLANNED for execution in executions)
+    waiting = any(execution.state is PlanState.PLANNED for execution in _open(executions))
     parts: list[Any] = [html.H2(f"{title.capitalize()}: {_state(executions)}")]
     if waiting:
         parts.append(html.P(act_sum([execution.plan for execution in executions]), className="sum"))
@@ -60,8 +60,13 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
 
 
 def _state(executions: Sequence[PlanExecution]) -> str:
-    states = dict.fromkeys(_state_of(execution) for execution in executions)
+    states = dict.fromkeys(_state_of(execution) for execution in _open(executions))
     return ", ".join(states)
+
+
+def _open(executions: Sequence[PlanExecution]) -> Sequence[PlanExecution]:
+    """The plans that were or can be executed, which the state of an act is about; else all of them."""
+    return [each for each in executions if each.state is not PlanState.PLANNED or each.can_confirm] or executions
 
 
 def _state_of(execution: PlanExecution) -> str:
@@ -99,8 +104,10 @@ def _lines(executions: Sequence[PlanExecution], names: Sequence[str], *, is_same
         "to compile again": [_price(execution) for execution in executions],
         "skipped": [count_text(len(execution.plan.exclusions)) for execution in executions],
     }
-    states = [_state_of(execution) for execution in executions]
-    columns |= {"state": states} if len(set(states)) > 1 else {}
+    is_new = all(execution.state is PlanState.PLANNED for execution in executions)
+    open_ = _open(executions)
+    states = [_state_of(execution) if execution in open_ else "not executed" for execution in executions]
+    columns |= {"state": states} if not is_new and len(set(states)) > 1 else {}
     rows = list(zip(*columns.values(), strict=True))
     return table(list(columns), rows, caption="The plans of this action", right=(1, 2, 3, 4))
 
@@ -160,7 +167,7 @@ def _buttons(executions: Sequence[PlanExecution]) -> Any:
     waits = [execution for execution in executions if execution.can_confirm]
     runs = [one for one in executions if one.state in (PlanState.CONFIRMED, PlanState.RUNNING)]
     undoable = [execution for execution in executions if execution.can_undo]
-    is_new = any(execution.state is PlanState.PLANNED for execution in executions)
+    is_new = any(execution.state is PlanState.PLANNED for execution in _open(executions))
     buttons: list[Any] = [
         _button("Cancel" if is_new else "Close", "close", executions, className="plain", autoFocus="autofocus")
     ]

@@ -53,7 +53,7 @@ def _parts(parts: list[Reclaim]) -> list[Any]:
         return [note("Nothing is failed, unfinished, older than a week, or of an older compiler.")]
     rows = [
         (
-            dcc.Link(part.title, href="?" + urlencode({"q": part.query})),
+            dcc.Link(part.title, href="?" + urlencode({"q": part.query}), className="narrows"),
             count_text(part.entries),
             bytes_text(part.bytes),
             part.rebuild_text,

@@ -12,6 +12,7 @@
     "compile-grid": ["lookups", "bytes", "hits", "failures", "misses", "wait", "message", "left", "who", "elapsed", "seconds"],
     "cache-grid": ["artifact", "compiler", "lock", "failure", "seconds", "age", "state"],
     "runs-grid": ["node", "tags", "graphs", "note", "bytes", "reason", "hit_rate", "compile_share", "seconds", "star", "started"]};
+  window.neurontopGrids = {follow: followAddress};
   const address = document.querySelector("meta[name=grids]").content, React = window.React;
   if (!address) { return; }  // another version of the grids, under a name unknown here: the page has read it already
   let begun = null, ready = false;
@@ -69,6 +70,14 @@
       const wanted = !one.getColDef().hide && !hidden.has(one.getColId());
       if (one.isVisible() !== wanted) { api.setColumnsVisible([one.getColId()], wanted); }
     }
+  }
+
+  /* At another address the selected recording is that of the address: a click on the one that was left chooses it again. */
+  function followAddress() {
+    let api = null;
+    try { api = window.dash_ag_grid.getApi("runs-grid"); } catch (error) { return; }
+    const row = api?.getRowNode(new URLSearchParams(location.search).get("run") || "");
+    if (row) { row.setSelected(true, true); } else { api?.deselectAll(); }
   }
 
   /* As high as its rows, up to as many as the page gives it room for. */

@@ -19,10 +19,14 @@
   }
 
   function choose(run, how) {
-    const search = address(run);
+    show(address(run), how);
+    shownJobs = "";
+  }
+
+  /* The same page at another address. */
+  function show(search, how) {
     history[how || "pushState"]({}, "", location.pathname + search);
     window.dash_clientside.set_props("url", {search: search, href: location.href});
-    shownJobs = "";
   }
 
   function card(job) {
@@ -30,7 +34,8 @@
     item.href = location.pathname + address(job.id);
     if (job.id === chosen()) { item.setAttribute("aria-current", "true"); }
     const head = make("span", "job-head");
-    head.append(make("strong", "", job.name), make("span", "job-state", job.sign + " " + job.state.toUpperCase()));
+    head.append(make("strong", "job-name", job.name), make("span", "job-state", job.sign + " " + job.state.toUpperCase()));
+    head.firstChild.title = job.name;
     item.append(head, make("span", "job-words", job.words), make("span", "quiet", job.fresh));
     item.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) { return; }
@@ -67,13 +72,17 @@
     if (place >= 0 && list.children[place]) { list.children[place].focus(); }
   }
 
-  /* Another page of the same job. */
+  /* Another page of the same job; a link that narrows a page changes only what it names in the address. */
   function keepJob(event) {
-    const link = event.target.closest(".top nav a, .top .brand"), run = chosen();
-    if (!link || !run || event.ctrlKey || event.metaKey || event.shiftKey || event.button) { return; }
+    const link = event.target.closest(".top nav a, .top .brand, main a.narrows"), run = chosen();
+    const narrows = link?.matches(".narrows");
+    if (!link || !(run || narrows) || event.ctrlKey || event.metaKey || event.shiftKey || event.button) { return; }
     event.preventDefault();
     event.stopPropagation();
-    go(link.pathname, "?" + new URLSearchParams({run: run}));
+    if (!narrows) { go(link.pathname, "?" + new URLSearchParams({run: run})); return; }
+    const terms = new URLSearchParams(location.search);
+    new URLSearchParams(link.search).forEach((value, name) => terms.set(name, value));
+    show("?" + terms);
   }
 
   function go(path, search) {

@@ -316,7 +316,10 @@
       groupLines: groupLines,
       ifWide: ifWide,
       hold: window.neurontopAddress.hold,
-      follow: function (search) { window.neurontopAddress.follow(); window.neurontopDrawer.follow(); lookAgain(search !== undefined); },
+      follow: function (search) {
+        for (const part of [window.neurontopAddress, window.neurontopDrawer, window.neurontopGrids]) { part.follow(); }
+        lookAgain(search !== undefined);
+      },
       lookAgain: lookAgain,
       orderGraphs: orderGraphs,
       searchGraphs: searchGraphs,
@@ -327,14 +330,24 @@
     },
   });
 
-  /* Rows of groups in the cache's grid open and close by a click, and by Enter on a cell of theirs. */
+  /* Rows of groups in the cache's grid open and close by a click. */
   function toggleGroup(event) {
     const row = event.target.closest("#cache-grid .group-row");
     if (!row || event.target.closest("input, .ag-selection-checkbox")) { return; }
     window.dash_clientside.set_props("cache-toggle", {data: {group: row.getAttribute("row-id"), at: Date.now()}});
   }
 
+  /* A menu closes by Escape, by a choice, and by a click elsewhere; a focus inside goes back to what opened it. */
+  function closeMenus(besides) {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (menu === besides) { continue; }
+      if (menu.contains(document.activeElement)) { menu.querySelector("summary").focus(); }
+      menu.open = false;
+    }
+  }
+
   document.addEventListener("click", (event) => {
+    closeMenus(event.target.closest(".menu-items") ? null : event.target.closest("details.menu"));
     toggleGroup(event);
     if (event.target.closest("a.sign")) { event.preventDefault(); signIn(); }
     const exported = event.target.closest("a[data-export]");
@@ -346,7 +359,8 @@
     if (plot) { window.Plotly.downloadImage(plot, {format: button.dataset.format, filename: file, scale: 2}); }
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") { toggleGroup(event); }
+    if (event.key === "Enter" && event.target.matches(".ag-cell")) { event.target.click(); }
+    if (event.key === "Escape") { closeMenus(null); }
     const typing = event.target.closest("input, textarea, select, [contenteditable]");
     const asked = document.querySelector(".drawer:not(#detail), dialog[open]");  // a plan or a dialog waits for its answer
     if (typing || asked || event.ctrlKey || event.metaKey || event.altKey) { return; }

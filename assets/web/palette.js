@@ -4,8 +4,8 @@
   "use strict";
   const SHOWN = 60, ENTRIES_FROM = 3;
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
-  const KEYS = [["ctrl K", "find a page, job, recording, graph, core, rank or cache entry"], ["?", "this list"],
-    ["1 … 7", "the pages, in the order of the navigation"], ["/", "search or filter, where the page has it"],
+  const keys = () => [["ctrl K", "find a page, job, recording, graph, core, rank or cache entry"], ["?", "this list"],
+    ["1 … " + document.querySelectorAll(".top nav a").length, "the pages, in the order of the navigation"], ["/", "search or filter, where the page has it"],
     ["t", "dark or light"], ["c", "copy the link to what is shown"], ["d", "rows closer together, or apart"],
     ["esc", "close"], ["drag in a chart", "its range of time, for all charts of the page"],
     ["double click in a chart", "all of the time again"], ["click on a value in a chart", "the log at that moment"],
@@ -189,7 +189,7 @@
     const [box, fresh] = dialog("keys", "Keys");
     if (fresh) {
       const list = make("dl", "facts"), end = make("button", "plain", "Close");
-      for (const [key, text] of KEYS) { list.append(make("dt", "", key), make("dd", "", text)); }
+      for (const [key, text] of keys()) { list.append(make("dt", "", key), make("dd", "", text)); }
       end.addEventListener("click", () => box.close());
       box.append(make("h2", "", "Keys"), list, end);
     }

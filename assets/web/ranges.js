@@ -4,7 +4,9 @@
   "use strict";
   const LOOK_MS = 700;
   const seen = new WeakSet();
+  const PARTS = 60;  // of the newest minutes: how late their range may follow what is measured
   let busy = false, held = null;
+  let minutes = 0;  // of the newest part, which is followed; 0: the range stays as it is
 
   const asked = () => {
     const terms = new URLSearchParams(location.search), from = terms.get("from"), to = terms.get("to");
@@ -14,6 +16,7 @@
   const charts = () => [...document.querySelectorAll("#page .js-plotly-plot")].filter(isTime);
 
   function hold(range) {
+    held = range;
     const terms = new URLSearchParams(location.search);
     if (range) { terms.set("from", range[0]); terms.set("to", range[1]); } else { terms.delete("from"); terms.delete("to"); }
     const search = terms.size ? "?" + terms : "";
@@ -43,6 +46,8 @@
     const range = change["xaxis.range"] || (change["xaxis.range[0]"] ? [change["xaxis.range[0]"], change["xaxis.range[1]"]] : null);
     if (!range && !change["xaxis.autorange"]) { return; }
     const chosen = range ? range.map((one) => String(one).slice(0, 23)) : null;
+    minutes = 0;
+    name(chosen);
     hold(chosen);
     apply(chosen, chart);
   }
@@ -76,20 +81,27 @@
     window.neurontopJobs.go(document.getElementById("to-logs").pathname, "?" + terms);
   }
 
-  /* Another run takes the range out of the address: its charts show all of it, and the choice says so. */
-  function release() {
+  /* What the choice says of a range that was not chosen there. */
+  function name(range) {
+    const choice = document.getElementById("range");
+    if (choice) { choice.value = range ? "chosen" : ""; }
+  }
+
+  /* An address that says another range, since somebody opened it, went back or chose another run: the charts show that,
+     and the choice says so. */
+  function follow() {
     const range = asked();
-    if (held && !range) {
-      const choice = document.getElementById("range");
-      if (choice) { choice.value = ""; }
-      apply(null, null);
-    }
+    if (String(range) === String(held)) { return; }
     held = range;
+    minutes = 0;
+    name(range);
+    apply(range, null);
   }
 
   const jumps = new WeakSet();
   function look() {
-    release();
+    follow();
+    moveOn();
     for (const chart of document.querySelectorAll("#page .js-plotly-plot")) {
       if (chart.on && !jumps.has(chart)) { jumps.add(chart); chart.on("plotly_click", (event) => jump(chart, event)); }
     }
@@ -111,15 +123,26 @@
     return MOMENT.test(String(begin)) ? Date.parse(begin + "Z") + Number(last) : NaN;
   }
 
-  /* Of a chosen span the newest part: what was measured last is its end, not the clock, so that old logs have one too. */
   function span(event) {
     if (event.target.id !== "range") { return; }
-    const minutes = Number(event.target.value);
-    event.target.blur();
-    if (!minutes) { hold(null); apply(null, null); return; }
+    minutes = Number(event.target.value);
+    if (minutes) { showNewest(); } else { hold(null); apply(null, null); }
+  }
+
+  /* What was measured last is the end of the newest part, not the clock, so that old logs have one too. */
+  function newest() {
     const ends = charts().flatMap((chart) => (chart.data || []).map(endOf));
-    const last = Math.max(...ends.filter((end) => !isNaN(end)));
-    if (!isFinite(last)) { return; }
+    return Math.max(...ends.filter((end) => !isNaN(end)));
+  }
+
+  function moveOn() {
+    const late = minutes && held ? Math.abs(newest() - Date.parse(held[1] + "Z")) : 0;
+    if (isFinite(late) && late > minutes * 60000 / PARTS) { showNewest(); }
+  }
+
+  function showNewest() {
+    const last = newest();
+    if (!isFinite(last)) { minutes = 0; name(held); return; }
     const range = [last - minutes * 60000, last].map((time) => new Date(time).toISOString().slice(0, 23));
     hold(range);
     apply(range, null);

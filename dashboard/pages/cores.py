@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
@@ -159,7 +160,7 @@ def _devices(cores: CoreTable | None, colors: ChartColors) -> dict[str, Any]:
 def _which(core: MemoryKinds | None, view: MemoryTable) -> str:
     """A sentence on which core is shown, what its two totals are, and how to choose another one."""
     words = "a device's fullest core" if figures.is_by_device(view) else "a core"
-    choice = f"Click a bar of “Memory by category” to choose {words}."
+    choice = f"Click a bar of “Memory by category” or a name in the table of cores to choose {words}."
     if core is None:
         return choice
     return f"{core_words(core.row, view.now)}. {_sources(core)}{choice}"
@@ -195,9 +196,9 @@ def _cores(view: MemoryTable) -> Any:
     if not view.rows:
         return left_out()
     most = sorted(view.rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
-    columns: dict[str, Callable[[CoreRow], str]] = {
+    columns: dict[str, Callable[[CoreRow], Any]] = {
         "node": lambda row: row.node or UNKNOWN,
-        "core": lambda row: core_name(row) + (", no longer reports" if row.stale else ""),
+        "core": _core,
         "rank": lambda row: UNKNOWN if row.rank is None else str(row.rank),
         **{metric.title: partial(_metric_text, metric) for metric in _columns(view.rows)},
     }
@@ -210,6 +211,12 @@ def _cores(view: MemoryTable) -> Any:
     shown = table(list(columns), rows, caption="Metrics of each core, the highest peak first", right=right)
     left = len(view.rows) - len(rows)
     return [shown, note(f"and {count_text(left)} with lower peaks; export CSV or Parquet to see all") if left else None]
+
+
+def _core(row: CoreRow) -> Any:
+    """The name of a core, which chooses it as a click on its bar does."""
+    link = html.A(core_name(row), href=f"?{urlencode({'core': row.key})}", className="narrows")
+    return html.Span([link, ", no longer reports"]) if row.stale else link
 
 
 def _columns(rows: Sequence[CoreRow]) -> list[CoreMetric]:

@@ -27,7 +27,7 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.filters import Kept, newest_kept
 from neuron_top.services.feeds import Feed, LineLevel, LogLine, LogQuery
 from neuron_top.services.fleet import NodeLogs
-from neuron_top.units import bytes_text, counted
+from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.log_rows import columns, split_line
 from neuron_top.views.moments import LinePlace, place_at
 
@@ -166,10 +166,11 @@ def status_text(lines: list[LogLine], every: list[LogLine], unseen: int, query: 
     if query.problem:
         return f"This filter cannot be used: {query.problem}"
     if unseen:
-        return f"{len(lines)} of the last {len(every) - unseen} lines; the filter is too slow to look at more of them"
+        seen = count_text(len(every) - unseen)
+        return f"{count_text(len(lines))} of the last {seen} lines; the filter is too slow to look at more of them"
     if not every:
         return "No log is read at the moment."
-    which = f"{len(lines)} of the last" if len(lines) < len(every) else "the last"
+    which = f"{count_text(len(lines))} of the last" if len(lines) < len(every) else "the last"
     return f"{which} {counted(len(every), 'line')}"
 
 

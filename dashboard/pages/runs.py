@@ -315,7 +315,8 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         prevent_initial_call=True,
     )
     async def choose(chosen: list[dict[str, Any]] | None, search: str) -> Any:
-        return search_with(search, run=str(chosen[0].get("id")), **OF_ONE_RUN) if chosen else no_update
+        run = str(chosen[0].get("id")) if chosen else state_of(search).get("run", LIVE)
+        return no_update if run == state_of(search).get("run", LIVE) else search_with(search, run=run, **OF_ONE_RUN)
 
     _register_labels(app, feeds)
 

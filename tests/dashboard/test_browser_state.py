@@ -17,7 +17,7 @@ from tests.actions.test_compile_now import sdk_compiler
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import ACT, serving
 from tests.dashboard.test_browser import OTHER_TRACES, PAGES, open_page
-from tests.tui.feeds import START, StillFeed, job, module
+from tests.tui.feeds import START, StillFeed, job, module, samples
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 VIEWPORT = "#compile-grid .ag-body-viewport"
@@ -196,3 +196,25 @@ def test_a_plan_that_runs_is_stopped_by_its_button(
         assert [one.state for one in caches.looked_at(root).entries] == [State.FAILED]
         assert seen.complaints == []
     go.touch()  # whatever became of the compiler
+
+
+def test_the_focus_and_the_place_in_a_table_stay_while_its_section_is_made_anew(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    table = "document.querySelector('#cores-rows .table-scroll')"
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, f"{served.address}cores")
+        seen.until("#cores-rows", "core 31")
+        seen.page.add_style_tag(content="#cores-rows .table-scroll { max-height: 200px !important; }")
+        seen.page.evaluate(f"{table}.scrollTop = 80")
+        seen.page.locator("#cores-rows a", has_text="core 5").focus(timeout=60_000)
+        place = seen.page.evaluate(f"{table}.scrollTop")
+        seen.page.evaluate(f"window.before = {table}")
+        feed.push(*samples(32, 5, at=START + 90), now=START + 95)
+        seen.page.wait_for_function("() => !window.before.isConnected")
+        seen.page.wait_for_function("() => document.activeElement.textContent === 'core 5'")
+        assert seen.page.evaluate(f"{table}.scrollTop") == place > 0
+        seen.page.keyboard.press("Enter")
+        seen.until("#cores-core-words", "Core 5")
+        seen.page.wait_for_function("() => document.activeElement.textContent === 'core 5'")
+        assert seen.complaints == []

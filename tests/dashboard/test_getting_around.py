@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top.views.overview import overview
+from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import READ, serving
-from tests.tui.feeds import StillFeed
+from tests.tui.feeds import START, StillFeed, samples
 
 
 def opened(browser: Any, address: str) -> Watched:
@@ -42,6 +43,7 @@ def test_the_palette_finds_pages_graphs_and_cores_and_closes(browser: Any, feed:
         seen.page.wait_for_function("() => !document.querySelector('#palette').open")
         seen.page.keyboard.press("?")
         seen.until("#keys", "ctrl K")
+        seen.until("#keys", "1 … 6")  # there is no page of a fleet
         seen.page.keyboard.press("Escape")
         moment = datetime.fromtimestamp(feed.read(overview).header.last_event or 0.0, UTC) - timedelta(minutes=2)
         seen.page.keyboard.press("Control+k")
@@ -122,3 +124,70 @@ def test_signing_in_returns_to_where_one_was_and_never_to_another_site(
                 Origin=f"http://127.0.0.1:{served.port}",
             )
             assert (answer.status, answer.headers["location"]) == (303, "/"), elsewhere
+
+
+def test_the_newest_minutes_go_on_with_the_job_and_the_choice_says_which_range_is_shown(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    to = "() => new URLSearchParams(location.search).get('to')"
+    choice = "document.querySelector('#range').value"
+    with serving(feed, tmp_path) as served:
+        seen = opened(browser, served.address)
+        seen.until("#live-step", "60")
+        seen.page.wait_for_function("() => document.querySelector('#live-core .js-plotly-plot')?._fullLayout")
+        seen.page.focus("#range")
+        seen.page.keyboard.press("ArrowDown")
+        seen.page.wait_for_function(to)
+        assert seen.page.evaluate("document.activeElement.id") == "range"
+        before = seen.page.evaluate(to)
+        feed.push(*samples(32, 40, at=START + 90), now=START + 130)
+        seen.page.wait_for_function(f"before => ({to})() > before", arg=before)
+        assert seen.page.evaluate(choice) == "5"
+        seen.page.reload()
+        seen.until("#live-step", "60")
+        seen.page.wait_for_function(f"() => {choice} === 'chosen'")
+        seen.page.select_option("#range", "")
+        seen.page.wait_for_function("() => !location.search.includes('to=')")
+        assert (seen.complaints, seen.foreign) == ([], [])
+
+
+def test_a_menu_closes_by_escape_by_a_click_elsewhere_and_by_a_choice(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    with serving(feed, tmp_path) as served:
+        seen = opened(browser, served.address)
+        seen.drawn("#live-step", "60")
+        menu, opened_menus = seen.page.locator(".menu summary").first, seen.page.locator("details.menu[open]")
+        menu.click()
+        opened_menus.wait_for()
+        seen.page.keyboard.press("Tab")
+        seen.page.keyboard.press("Escape")
+        opened_menus.wait_for(state="detached")
+        assert seen.page.evaluate("document.activeElement.tagName") == "SUMMARY"
+        menu.click()
+        seen.page.click("#live-reason")
+        opened_menus.wait_for(state="detached")
+        menu.click()
+        with seen.page.expect_download():
+            opened_menus.get_by_role("button").first.click()
+        opened_menus.wait_for(state="detached")
+        assert (seen.complaints, seen.foreign) == ([], [])
+
+
+def test_enter_opens_the_row_of_a_grid_as_a_click_does(browser: Any, tmp_path: Path) -> None:
+    entry(tmp_path / "cache", 1)
+    with serving(StillFeed(), tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
+        seen = opened(browser, f"{served.address}cache")
+        cell = seen.page.locator("#cache-grid .ag-cell[col-id=module]").first
+        cell.focus()
+        seen.page.keyboard.press("Enter")
+        seen.until("#drawer-title", "MODULE_")
+        seen.page.keyboard.press("Escape")
+        seen.page.wait_for_selector("#detail", state="hidden")
+        seen.page.click("#cache-group")
+        seen.page.get_by_text("compiler", exact=True).last.click()
+        group = seen.page.locator("#cache-grid .group-row .ag-cell[col-id=module]")
+        group.focus()
+        seen.page.keyboard.press("Enter")
+        seen.page.wait_for_function("() => location.search.includes('open=')")
+        assert seen.complaints == []

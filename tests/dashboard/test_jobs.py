@@ -70,3 +70,16 @@ def test_a_job_of_several_logs_has_a_report_and_can_be_compared(tmp_path: Path) 
         assert (compared.status, b"job5.log" in compared.body) == (200, True)
         missing = served.ask("/report?run=job:none")
         assert (missing.status, b"no job job:none" in missing.body) == (404, True)
+
+
+def test_a_long_name_is_cut_so_that_the_words_of_every_job_are_in_sight(browser: Any, tmp_path: Path) -> None:
+    name = f"{'pretraining-of-a-large-model-' * 6}.log"
+    with two_jobs(tmp_path) as served:
+        (tmp_path / "logs" / name).write_text(log(6, 600))
+        seen = Watched(browser)
+        seen.page.goto(served.address)
+        card = seen.page.locator("#jobs .job-card", has_text=name)
+        card.wait_for()
+        assert card.locator(".job-name").get_attribute("title") == name
+        assert card.bounding_box()["height"] < 150
+        assert seen.complaints == []

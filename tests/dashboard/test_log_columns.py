@@ -51,6 +51,13 @@ def test_a_line_comes_with_its_columns_and_equal_ones_share_a_key() -> None:
     assert plain[4:8] == ["", "", "", ""]
 
 
+def test_counts_of_lines_are_written_alike() -> None:
+    every = [line(number) for number in range(5000)]
+    assert logs.status_text(every[:1200], every, 0, LogQuery()) == "1,200 of the last 5,000 lines"
+    words = logs.status_text(every[:1200], every, 1000, LogQuery("part"))
+    assert words.startswith("1,200 of the last 4,000 lines; ")
+
+
 def test_the_lines_at_a_moment_are_found_from_a_line_whose_time_is_known() -> None:
     feed = File(lines=[line(number) for number in range(3000)])
     place = LinePlace(source="log:a", offset=10 * WIDE, time=START)

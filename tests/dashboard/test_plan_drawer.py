@@ -76,6 +76,18 @@ def test_a_plan_says_what_it_is_and_why_entries_are_skipped(tmp_path: Path) -> N
     assert '"state"' not in text, "all are in one state, which the heading says"
 
 
+def test_a_plan_with_nothing_to_do_is_no_part_of_the_state_of_its_act(tmp_path: Path) -> None:
+    both = executions(tmp_path)
+    both[0].plan = msgspec.structs.replace(both[0].plan, steps=())
+    assert "nothing is changed yet" in written(plan_drawer(both))
+    both[1].state = PlanState.DONE
+    text = written(plan_drawer(both))
+    assert '"Evict: done"' in text
+    assert '"not executed"' in text
+    assert "nothing is changed yet" not in text
+    assert '"Cancel"' not in text
+
+
 def test_free_space_counts_one_disk_once(tmp_path: Path) -> None:
     plans = [one.plan for one in executions(tmp_path)]
     free = {plan.before.free for plan in plans}
@@ -260,3 +272,19 @@ def test_a_plan_that_waits_for_its_turn_can_be_stopped(tmp_path: Path) -> None:
     assert second.outcome is not None
     assert (first.outcome.done, second.outcome.done) == (1, 0)
     assert "Evict: done, stopped" in written(plan_drawer([first, second]))
+
+
+def test_long_paths_leave_room_for_what_a_plan_costs(browser: Any, tmp_path: Path) -> None:
+    roots = [tmp_path / f"{'shared-compile-caches-of-a-team-' * 2}{number}" for number in (1, 2)]
+    for root in roots:
+        two_versions(root)
+    with serving(StillFeed(), tmp_path / "state", roots=tuple(map(str, roots))) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}cache")
+        seen.until("#cache-shown", "12 entries")
+        seen.page.check("#cache-everything input")
+        seen.page.click("#cache-evict")
+        table = seen.page.locator("#cache-plans .table-scroll")
+        table.wait_for()
+        assert table.locator("tbody tr").count() == 4
+        assert table.evaluate("one => one.scrollWidth <= one.clientWidth"), "no column is cut off"

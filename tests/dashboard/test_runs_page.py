@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from neuron_top.cache.model.states import State
 from neuron_top.dashboard.pages.runs import row
 from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
 from neuron_top.services.runs import RunService
@@ -14,6 +15,7 @@ from neuron_top.settings import Settings
 from neuron_top.store.records import RunRecord
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.runs import run_row
+from tests.actions.states import entry_in
 from tests.dashboard.browser import Watched
 from tests.dashboard.conftest import SCRIPT
 from tests.dashboard.served import ACT, serving
@@ -165,3 +167,29 @@ def test_a_row_names_every_run_and_keeps_its_milliseconds() -> None:
     record = RunRecord("r", "", "", ("/usr/bin/true",), "", None, 100.0, 100.13, 0, 100.13, 2, 0, "", "")
     cells = row(run_row(record, 200.0, recorder_alive=False))
     assert (cells["name"], cells["seconds"]) == ("true", pytest.approx(0.13))
+
+
+def test_the_selected_recording_is_that_of_the_address_and_can_be_chosen_again(browser: Any, tmp_path: Path) -> None:
+    record(tmp_path)
+    selected = "#runs-grid .ag-row-selected"
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = opened(browser, f"{served.address}runs")
+        cell = seen.page.locator(f"#runs-grid .ag-row[row-id='{RUNS[1]}'] .ag-cell[col-id=state]")
+        cell.click()
+        seen.page.wait_for_function("run => location.search === `?run=${run}`", arg=RUNS[1])
+        seen.page.go_back()
+        seen.page.wait_for_selector(selected, state="detached")
+        cell.click()
+        seen.page.wait_for_function("run => location.search === `?run=${run}`", arg=RUNS[1])
+        seen.page.wait_for_selector(selected)
+        assert seen.complaints == []
+
+
+def test_a_link_that_filters_entries_keeps_the_run_and_the_groups(browser: Any, tmp_path: Path) -> None:
+    record(tmp_path)
+    entry_in(tmp_path / "cache", State.FAILED, number=1)
+    with serving(StillFeed(job()), tmp_path, roots=(str(tmp_path / "cache"),)) as served:
+        seen = opened(browser, f"{served.address}cache?run={RUNS[0]}&group=state")
+        seen.page.get_by_role("link", name="failed compiles").click()
+        seen.page.wait_for_function("() => document.querySelector('#cache-query').value === 'state:failed'")
+        assert seen.page.evaluate("location.search") == f"?run={RUNS[0]}&group=state&q=state%3Afailed"
