@@ -115,7 +115,7 @@ class FleetActions(FleetDatabase):
         return plan
 
     def _are_gone(self, plan: FleetPlan) -> bool:
-        """Whether all awaited nodes have begun and have shown no sign of life since long."""
+        """Whether all awaited nodes have begun and have shown no sign of life for long."""
         now = self._store.clock()
         seen = {record.node: record.seen for record in self._store.nodes()}
         return all(node.has_begun and now - seen.get(node.node, 0.0) > SILENT_SECONDS for node in plan.awaited)
