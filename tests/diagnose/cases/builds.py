@@ -4,6 +4,28 @@ from __future__ import annotations
 
 from tests.diagnose.cases.case import Case
 
+
+def _below_pip(end: str) -> str:
+    """What pip prints of a build in which a shell reports how the compiler ended."""
+    return f"""
+Building wheels for collected packages: tea
+      [2/73] /usr/local/cuda/bin/nvcc -c a.cu -o a.o
+      FAILED: /tmp/a.o
+      /usr/local/cuda/bin/nvcc -c a.cu -o a.o
+>>>      {end}
+      ninja: build stopped: subcommand failed.
+      Traceback (most recent call last):
+        File "<string>", line 486, in run
+      subprocess.CalledProcessError: Command '['ninja', '-v', '-j', '5']' returned non-zero exit status 1.
+
+      The above exception was the direct cause of the following exception:
+
+      Traceback (most recent call last):
+        File "x.py", line 1, in <module>
+      RuntimeError: Error compiling objects for extension
+"""
+
+
 BUILDS = (
     Case(
         "a source in TypeScript, and how npm reports the script's end",
@@ -552,44 +574,12 @@ subprocess.CalledProcessError: Command '['ninja', '-v', '-j', '5']' returned non
     Case(
         "a compiler that a build below pip calls is killed",
         "compile_killed",
-        """
-Building wheels for collected packages: tea
-      [2/73] /usr/local/cuda/bin/nvcc -c a.cu -o a.o
-      FAILED: /tmp/a.o
-      /usr/local/cuda/bin/nvcc -c a.cu -o a.o
->>>      Killed
-      ninja: build stopped: subcommand failed.
-      Traceback (most recent call last):
-        File "<string>", line 486, in run
-      subprocess.CalledProcessError: Command '['ninja', '-v', '-j', '5']' returned non-zero exit status 1.
-
-      The above exception was the direct cause of the following exception:
-
-      Traceback (most recent call last):
-        File "x.py", line 1, in <module>
-      RuntimeError: Error compiling objects for extension
-""",
+        _below_pip("Killed"),
     ),
     Case(
         "a compiler that a build below pip calls crashes",
         "compile_crashed",
-        """
-Building wheels for collected packages: tea
-      [2/73] /usr/local/cuda/bin/nvcc -c a.cu -o a.o
-      FAILED: /tmp/a.o
-      /usr/local/cuda/bin/nvcc -c a.cu -o a.o
->>>      Segmentation fault (core dumped)
-      ninja: build stopped: subcommand failed.
-      Traceback (most recent call last):
-        File "<string>", line 486, in run
-      subprocess.CalledProcessError: Command '['ninja', '-v', '-j', '5']' returned non-zero exit status 1.
-
-      The above exception was the direct cause of the following exception:
-
-      Traceback (most recent call last):
-        File "x.py", line 1, in <module>
-      RuntimeError: Error compiling objects for extension
-""",
+        _below_pip("Segmentation fault (core dumped)"),
     ),
     Case(
         "another program that is killed in a build",
