@@ -172,12 +172,12 @@ class Training:
                 steps = self._of_training(events)
                 record.stands_alone = len(steps) == len(events)  # another training's bar may be the same, word for word
                 return [*steps, *saved]
-        if self._begins_table(record):
+        if self._begin_table(record):
             return []
         return saved or None
 
     def _row(self, record: Record) -> StepReported | None:
-        """The step in a row of the table that was begun; None for other lines, of which many end the table."""
+        """The step in a row of the table that was begun; None for another line, many of which end the table."""
         row = self._table.row(record.text) if self._table is not None else None
         if row is not None:
             self._lines_left = LINES_BETWEEN
@@ -187,8 +187,8 @@ class Training:
             self._table = None
         return None
 
-    def _begins_table(self, record: Record) -> bool:
-        """Whether the line is the heading of a table, whose rows are read from now on."""
+    def _begin_table(self, record: Record) -> bool:
+        """Read rows of a table from now on if the line is its heading; returns whether it is."""
         table = StepTable.of_heading(record.text) if "oss" in record.text or "OSS" in record.text else None
         if table is None:
             return False
