@@ -215,10 +215,7 @@ class FailureReader:
 
     def _compilers_death(self, statement: Statement) -> CauseVerdict | None:
         """What a line means that reports a signal, below the command of a build that calls a compiler."""
-        if not general.reports_signal(statement.text):
-            return None
-        self.depends_on_place = True
-        above = self._place.statement_above(statement.line)
+        above = self._statement_above(statement) if general.reports_signal(statement.text) else None
         return None if above is None else general.compilers_death(statement, above.text)
 
     def _note_going_on(self, statement: Statement, finding: Finding, logged_at: LogLevel) -> None:
@@ -251,9 +248,13 @@ class FailureReader:
         words."""
         if statement.level is not LogLevel.NOTSET or not exceptions.is_of_java(statement.text):
             return LogLevel.NOTSET
-        self.depends_on_place = True
-        above = self._place.statement_above(statement.line)
+        above = self._statement_above(statement)
         return LogLevel.NOTSET if above is None else above.level
+
+    def _statement_above(self, statement: Statement) -> Statement | None:
+        """The line above, on which the meaning of this one depends."""
+        self.depends_on_place = True
+        return self._place.statement_above(statement.line)
 
     def _await_reason(self, statement: Statement, finding: Finding) -> None:
         """Expect on the next lines why a condition that ended the process did not hold."""

@@ -36,6 +36,7 @@ from neuron_top.diagnose.recognizers import (
     BUILD_CRASHED,
     BUILD_KILLED,
     CALLS_COMPILER,
+    CRASHES,
     Doubt,
     ReasonGiven,
     Recognizer,
@@ -172,9 +173,7 @@ _PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERRO
 """How pytest names a test, before or after its result."""
 _PYTESTS_REASON = late_pattern(r"E {2,80}(?:Failed: \S|assert \S)")
 """How pytest prints why a test failed, where that is no exception by its name."""
-_DIED = late_pattern(
-    r"(?:Killed|Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?"
-)
+_DIED = late_pattern(rf"(?:Killed|{CRASHES})(?: \(core dumped\))?")
 _FORTRAN_STOPS = late_pattern(r"STOP(?: \d{1,4})?")
 """What is left of `ERROR STOP`, with which a program in Fortran ends; why stands above."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
@@ -249,7 +248,7 @@ def reports_signal(text: str) -> bool:
 
 def compilers_death(statement: Statement, command: str) -> CauseVerdict | None:
     """What a shell's report of a signal means below the command that was run; None if that calls no compiler."""
-    if not reports_signal(statement.text) or not CALLS_COMPILER.match(command):
+    if not CALLS_COMPILER.match(command):
         return None
     if statement.text.startswith("Killed"):
         return CauseVerdict(CauseClass.COMPILE_KILLED, Weight.REASON, BUILD_KILLED, Confidence.HIGH)

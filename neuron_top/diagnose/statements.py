@@ -14,6 +14,7 @@ from neuron_top import escapes
 from neuron_top.diagnose import joined_lines
 from neuron_top.diagnose.headers import read_header
 from neuron_top.diagnose.headers.neuron import COMPILERS_SOURCE, read_runtime
+from neuron_top.diagnose.recognizers import CRASHES
 from neuron_top.diagnose.statement import Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -39,7 +40,7 @@ _BETWEEN_BARS = late_pattern(r"(?<=\]) {1,4}(?=(?:[^|\n%\]]{1,60}: {0,2})?\d{1,3
 """Between two states of a progress bar that were printed on the same line."""
 _STRING = late_pattern(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)
 """A line of a notebook: a string of a JSON list."""
-_DIED = late_pattern(r"(?:Killed|Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)\b")
+_DIED = late_pattern(rf"(?:Killed|{CRASHES})\b")
 """A shell's report of a signal. The compiler's dots before it show which program died, so they stay with it."""
 
 

@@ -26,7 +26,7 @@ from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
 from neuron_top.diagnose.recognizers.interruptions import BY_SCHEDULER, HOST_TAKEN, STOPPED
 from neuron_top.diagnose.recognizers.locks import WAITS
 from neuron_top.diagnose.recognizers.network import RSYNC_FAILED, RSYNC_LOST, TRIED_AGAIN
-from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
+from neuron_top.diagnose.recognizers.row import CRASHES, Doubt, ReasonGiven, Recognizer, Weight
 from neuron_top.diagnose.recognizers.scheduling import NO_CAPACITY, STEP_WAITS
 from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recognize
 from neuron_top.diagnose.recognizers.workflows import (
@@ -43,6 +43,7 @@ __all__ = [
     "BY_SCHEDULER",
     "CALLS_COMPILER",
     "CASCADES",
+    "CRASHES",
     "DEATHS",
     "ENDED_BELOW",
     "ENGINE_DIED",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import CRASHES, Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.late_pattern import late_pattern
 
@@ -31,7 +31,6 @@ CALLS_COMPILER = late_pattern(
     rf"(?:(?:ccache|sccache|time|cd \S{{1,300}} &&) )?(?:\S{{0,300}}/)?{_BUILDS_COMPILERS} \S"
 )
 """How a command begins that calls one of them, as Ninja prints it above the output of a step that failed."""
-_CRASHES = "Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception"
 _BUILDS_VARIABLE = r"\$\{?(?:CC|CXX|CLANG|GCC|LD|LLC|NVCC|OPT)\b"
 """How a shell script calls one of them, as the shell prints it behind the signal that ended it."""
 COMPILER: tuple[Recognizer, ...] = (
@@ -68,7 +67,7 @@ COMPILER: tuple[Recognizer, ...] = (
             "|..floating point|..aborted|..bus error|..illegal instruction"
         ),
         (
-            rf"{_DOTS}(?:Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)\b|"
+            rf"{_DOTS}(?:{CRASHES})\b|"
             r"\[F13[4-69]\]|(?<!trace )terminated abnormally"
             rf"|{_COMPILERS} failed with (?:-(?:4|6|7|8|11)|13[24-69])\b"
             rf"|{_COMPILERS}.{{0,4000}}(?:Signals\.SIG(?:SEGV|ABRT|BUS|ILL|FPE)|core dumped|[Ss]egmentation fault"
@@ -109,7 +108,7 @@ COMPILER: tuple[Recognizer, ...] = (
             r"|^nvcc error {1,4}: '\S{1,80}' died due to signal (?:[4678]|11)\b"
             r"|\bcollect2: (?:fatal )?error: ld terminated with signal (?:[4678]|11)\b"
             r"|^\S{1,40}-Fatal-\S{1,300} TERMINATED by signal (?:[4678]|11)\b"
-            rf"|: line \d{{1,6}}: +\d{{1,10}} (?:{_CRASHES})\b.{{0,40}} {_BUILDS_VARIABLE}"
+            rf"|: line \d{{1,6}}: +\d{{1,10}} (?:{CRASHES})\b.{{0,40}} {_BUILDS_VARIABLE}"
             rf"|{_BUILDS_COMMAND}(?:SEGV|ABRT|BUS|ILL|FPE)\b|{_RUSTS_PROCESS}(?:SEGV|ABRT|BUS|ILL|FPE)\b"
         ),
         Confidence.MEDIUM,

@@ -12,6 +12,9 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 SHELLS_JOB = r"^\[\d{1,4}\]\s{0,4}[+-]?\s{1,4}(?:\d{1,10}\s{1,4})?"
 """How a shell's report of a job that it started begins, with the job's number and the process id."""
 
+CRASHES = "Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction"
+"""What a shell prints for the signals that end a program which has failed."""
+
 
 class Weight(IntEnum):
     """How much a statement explains; the lowest value explains most, see `ranking`."""
