@@ -161,7 +161,7 @@ class Training:
             fact = _FACT.match(text)
             if fact:
                 return [_fact(record, fact[1], fact[2].replace(",", ""))]
-        row = self._row(record) if self._table is not None else None
+        row = self._row_of(self._table, record) if self._table is not None else None
         if row is not None:
             record.stands_alone = False
             return self._of_training([row])
@@ -176,9 +176,9 @@ class Training:
             return []
         return saved or None
 
-    def _row(self, record: Record) -> StepReported | None:
+    def _row_of(self, table: StepTable, record: Record) -> StepReported | None:
         """The step in a row of the table that was begun; None for another line, many of which end the table."""
-        row = self._table.row(record.text) if self._table is not None else None
+        row = table.row(record.text)
         if row is not None:
             self._lines_left = LINES_BETWEEN
             return StepReported(**common(record), **msgspec.structs.asdict(row))
@@ -189,7 +189,7 @@ class Training:
 
     def _begin_table(self, record: Record) -> bool:
         """Read rows of a table from now on if the line is its heading; returns whether it is."""
-        table = StepTable.of_heading(record.text) if "oss" in record.text or "OSS" in record.text else None
+        table = StepTable.of_heading(record.text) if _may_name_loss(record.text) else None
         if table is None:
             return False
         self._table, self._lines_left = table, LINES_BETWEEN
@@ -346,10 +346,15 @@ def _facts(record: Record) -> list[AnyEvent] | None:
     return [_fact(record, found[1].lower(), found[2])] if found else None
 
 
+def _may_name_loss(text: str) -> bool:
+    """Whether it can name a loss; most lines cannot, and need no pattern."""
+    return "oss" in text or "OSS" in text
+
+
 def _loss(record: Record) -> list[AnyEvent] | None:
     """Any line that names a loss and a step or an epoch, the way samples and NxD scripts print them."""
     text = record.text if len(record.text) <= 1000 else record.text[:1000]
-    loss = _LOSS.search(text) if "oss" in text or "OSS" in text else None
+    loss = _LOSS.search(text) if _may_name_loss(text) else None
     step, epoch = (_STEP.search(text), _EPOCH.search(text)) if loss else (None, None)
     if loss is None or (step is None and epoch is None):
         return None
