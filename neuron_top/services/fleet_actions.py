@@ -65,9 +65,7 @@ class FleetActions(FleetDatabase):
             if not any(sign in name for sign in "*?["):
                 found.add(name)
                 continue
-            now = self._store.clock()
-            reporting = [one.node for one in self._store.nodes() if now - one.seen <= SILENT_SECONDS]
-            matching = {node for node in reporting if fnmatchcase(node, name)}
+            matching = {node for node in self._reporting() if fnmatchcase(node, name)}
             if not matching:
                 raise NothingToShow(f"no node that reports now matches {name}; `neurontop fleet nodes` lists them")
             found |= matching
@@ -116,9 +114,13 @@ class FleetActions(FleetDatabase):
 
     def _are_gone(self, plan: FleetPlan) -> bool:
         """Whether all awaited nodes have begun and have shown no sign of life for long."""
+        reporting = self._reporting()
+        return all(node.has_begun and node.node not in reporting for node in plan.awaited)
+
+    def _reporting(self) -> set[str]:
+        """The nodes that report now, by the database's clock."""
         now = self._store.clock()
-        seen = {record.node: record.seen for record in self._store.nodes()}
-        return all(node.has_begun and now - seen.get(node.node, 0.0) > SILENT_SECONDS for node in plan.awaited)
+        return {record.node for record in self._store.nodes() if now - record.seen <= SILENT_SECONDS}
 
     def confirm(self, plan: FleetPlan, word: str = "") -> FleetPlan:
         """Confirm the plans, once for all nodes; requests to nodes that did not answer are withdrawn.
