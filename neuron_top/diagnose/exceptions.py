@@ -30,9 +30,11 @@ _OF_A_MODULE = late_pattern(r"(?:partially initialized )?module '[\w.]{1,100}' h
 _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
 """Raised when a lookup finds nothing; an exception raised while one is handled explains more."""
 _NO_FILE = late_pattern(r"\bHTTP Error 404\b")
+"""How Python says that a server has no such file."""
 _BUILD_FAILED = late_pattern(
     r"(?:subprocess\.)?CalledProcessError: Command '\['(?:\S{0,200}/)?(?:ninja|cmake|make|gcc|g\+\+)'"
 )
+"""How it reports that a build's program failed."""
 _NO_MODULE = late_pattern(r"(?:ModuleNotFoundError|ImportError): No module named \S")
 _DIED = late_pattern(r"CalledProcessError: Command .{1,5000} died with <Signals\.SIG(?:KILL|SEGV|ABRT|BUS|ILL|FPE)\b")
 """How Python reports that a program that it started was ended by a signal, other than those that ask it to end."""
@@ -195,14 +197,12 @@ def is_probe(raised: re.Match[str]) -> bool:
     return raised["type"].split(".")[-1] in _PROBES
 
 
-def is_other_import(handled: str, raised: str) -> bool:
-    """Whether the second module was imported in place of the first, which was not there either."""
+def is_of_substitute(handled: str, raised: str) -> bool:
+    """Whether the second is of what was tried in place of the first, which was not there either: another module, or a
+    build of a package of which there was no file to download."""
+    if _NO_FILE.search(handled) and _BUILD_FAILED.match(raised):
+        return True
     return handled != raised and all(map(_NO_MODULE.match, (handled, raised)))
-
-
-def is_built_instead(handled: str, raised: str) -> bool:
-    """Whether a package was built since there was no file of it to download, and the build failed."""
-    return _NO_FILE.search(handled) is not None and _BUILD_FAILED.match(raised) is not None
 
 
 def without_copies(text: str) -> tuple[str, int]:

@@ -479,9 +479,6 @@ class Tracebacks:
         if handled is not None and handled is not finding:
             is_same_code = state.handled_at == state.raised_at != ""
             # Then this one is of the next attempt, which ended it.
-            is_other_way = exceptions.is_other_import(handled.text, finding.text) or exceptions.is_built_instead(
-                handled.text, finding.text
-            )
-            handled.demoted |= is_same_code or is_other_way
+            handled.demoted |= is_same_code or exceptions.is_of_substitute(handled.text, finding.text)
         if handled is not None and finding.text == _INTERRUPTED and not _POLLS.match(handled.text):
             handled.before_interrupt = True
