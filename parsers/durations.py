@@ -12,6 +12,9 @@ A process that is seen to compile several graphs at once, in threads, gives no b
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from neuron_top.events import (
     AnyEvent,
     CompileCompleted,
@@ -23,8 +26,6 @@ from neuron_top.events import (
     WorkerStarted,
 )
 
-TIMED = (CompileStarted, CompilerPassed, CompileCompleted, CompileFailed, QueueCounted, WorkerStarted)
-"""The events that `Durations.add` uses."""
 _MOST = 100_000
 _MOST_AT_ONCE = 1000
 """Compiles of one process that are remembered as begun."""
@@ -74,18 +75,8 @@ class Durations:
 
     def add(self, event: AnyEvent) -> None:
         """Take an event of the stream."""
-        if isinstance(event, CompileStarted):
-            self._started(event)
-        elif isinstance(event, CompilerPassed):
-            self._ended += 1
-        elif isinstance(event, CompileCompleted):
-            self._completed(event)
-        elif isinstance(event, QueueCounted):
-            self._counted(event)
-        elif isinstance(event, CompileFailed):
-            self._failed(event)
-        elif isinstance(event, WorkerStarted) and len(self._workers) < _MOST:
-            self._workers.add(event.pid)
+        if (adder := _ADDERS.get(type(event))) is not None:
+            adder(self, event)
 
     def _started(self, event: CompileStarted) -> None:
         if event.module is None or event.at is None or len(self._starts) >= _MOST:
@@ -105,6 +96,9 @@ class Durations:
             del begun[event.module]
         else:
             self._starts.pop(event.pid, None)
+
+    def _passed(self, _event: CompilerPassed) -> None:
+        self._ended += 1
 
     def _completed(self, event: CompileCompleted) -> None:
         self._ended += 1
@@ -127,6 +121,10 @@ class Durations:
         if event.at is not None:
             self._end(event.pid, event.at)
 
+    def _worker(self, event: WorkerStarted) -> None:
+        if len(self._workers) < _MOST:
+            self._workers.add(event.pid)
+
     def _end(self, pid: int | None, at: float) -> None:
         """Note the end of a compile. Its time is exact only if one graph had begun: with two, either may have ended."""
         starts = self._starts.pop(pid, {})
@@ -137,3 +135,15 @@ class Durations:
     def _give(self, module: str, begin: float, end: float) -> None:
         if end >= begin and len(self.exact) < _MOST:
             self.exact[module] = round(end - begin, 3)
+
+
+_ADDERS: dict[type, Callable[[Durations, Any], None]] = {
+    CompileStarted: Durations._started,
+    CompilerPassed: Durations._passed,
+    CompileCompleted: Durations._completed,
+    CompileFailed: Durations._failed,
+    QueueCounted: Durations._counted,
+    WorkerStarted: Durations._worker,
+}
+TIMED = frozenset(_ADDERS)
+"""The events that `Durations.add` uses."""

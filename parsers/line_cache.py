@@ -52,9 +52,9 @@ _Value = TypeVar("_Value")
 
 
 class _Seen(NamedTuple):
-    """What a line gave: its events, whether a family knew it, the tag of its header."""
+    """What a line gave: its event if there was one, whether a family knew it, the tag of its header."""
 
-    events: tuple[AnyEvent, ...]
+    event: AnyEvent | None
     known: bool
     tag: str
 
@@ -80,7 +80,7 @@ class LineCache:
                 return self._step(line, offset, tally) if line.startswith(b"{'") else None
             if tally.wants_samples and not seen.known:
                 return None
-            events = [replace(event, offset=offset) for event in seen.events]
+            event = seen.event and replace(seen.event, offset=offset)
         else:
             minute, second, millisecond, process, words = header.groups()
             seen = self._headed.get(words)
@@ -88,11 +88,12 @@ class LineCache:
                 return None
             at, pid = timestamps.plain_wrapper(minute, second, millisecond), int(process)
             tally.add_header(seen.tag, pid, at)
-            events = [replace(event, offset=offset, at=at, pid=pid) for event in seen.events]
+            event = seen.event and replace(seen.event, offset=offset, at=at, pid=pid)
         tally.known += seen.known
-        for event in events:
-            tally.add(event)
-        return events
+        if event is None:
+            return []
+        tally.add(event)
+        return [event]
 
     def _step(self, line: bytes, offset: int, tally: Tally) -> list[AnyEvent] | None:
         """The events of a dictionary of numbers whose names are known; None if it must be read."""
@@ -121,9 +122,9 @@ class LineCache:
             if known and (numbers := numbers_in(line)) and "loss" in numbers:  # else another reader found it
                 _keep(self._steps, tuple(numbers), step.source)
             return
-        if not _ALONE.issuperset(map(type, events)):
+        if len(events) > 1 or not _ALONE.issuperset(map(type, events)):
             return
-        header, seen = _HEADER.match(line), _Seen(tuple(events), known, record.tag)
+        header, seen = _HEADER.match(line), _Seen(events[0] if events else None, known, record.tag)
         if header is None and not record.tag:
             _keep(self._bare, line, seen)
         elif header is not None and record.tag and b"\r" not in line and b"\x1b" not in line:

@@ -8,6 +8,7 @@ answered from a cache.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -32,8 +33,9 @@ _LONGEST_FRONT = 200
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search((*KEYWORDS, log_events.HEADING.encode()))
-_SINGLE_DOTS = (b" .\n", b"\t.\n")
-"""How a line ends that is one dot behind a prefix."""
+_LAST_DOT = late_pattern(rb"\.$", re.MULTILINE)
+"""The last character of a line that may be one dot behind a prefix. Only a pattern that begins with one certain
+character is searched for fast, so the blank before it is looked at afterwards."""
 _OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
 """The compiler's older error codes, which have no letters in common to search for."""
 
@@ -310,15 +312,7 @@ def keyword_ends(search: ahocorasick_rs.BytesAhoCorasick, block: bytes) -> list[
 
 def _single_dots(block: bytes) -> list[int]:
     """Where the lines end that may be one dot. As keywords, these would take the line end from the next line's dots."""
-    ends = []
-    for dot in _SINGLE_DOTS:
-        found = block.find(dot)
-        while found >= 0:
-            ends.append(found + 2)
-            found = block.find(dot, found + 2)
-        if block.endswith(dot[:-1]):
-            ends.append(len(block))
-    return ends
+    return [found.end() for found in _LAST_DOT.finditer(block) if block[found.start() - 1] in b" \t"]
 
 
 def line_of(block: bytes, position: int, keyword: int) -> int:
