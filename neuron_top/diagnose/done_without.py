@@ -14,6 +14,7 @@ WORDS: tuple[bytes, ...] = (
     b"falling back", b"falls back ", b"fall back ", b"defaulting to", b"continuing without", b"continuing anyway",
     b"proceeding without", b"proceeding anyway", b"running without", b"starting without",
     b"trying next", b"trying the next", b"trying another", b"trying other", b"trying the other", b"trying alternat",
+    b"will retry in ",
     b"relying on driver", b"reducing", b"decreasing batch", b"smaller batch", b"halving ",
     b" ready", b"startup complete", b"running on http", b"listening on ", b"listening at ", b"service at ",
     b"server started",
@@ -31,8 +32,10 @@ _SMALLER_BATCH = late_pattern(
     r"|\bOOM\b.{0,80}\breducing\b"
 )
 """How a program says that it tries a smaller batch, after memory ran out."""
-_TRIES_NEXT = late_pattern(r"(?i)\btrying (?:the )?(?:next|another|other|alternat)\w*")
-"""How a program says that it tries the next place, mirror or way after one that failed."""
+_TRIES_NEXT = late_pattern(
+    r"(?i)\btrying (?:the )?(?:next|another|other|alternat)\w*|\bwill retry in \d{1,5} ?s(?:ec\w*)?\b"
+)
+"""How a program says that it tries the next place, mirror or way after one that failed, or the same again."""
 _OUT_OF_MEMORY = (CauseClass.RUNTIME_OOM, CauseClass.HOST_OOM)
 _LINES_BELOW = 2
 """From an error down to such a line that tells what became of it."""

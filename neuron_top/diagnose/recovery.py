@@ -34,7 +34,7 @@ WORDS: tuple[bytes, ...] = (
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
     b"requeued job ", b"shutdown triggered", b"[shutdown] ", b"draining requests", b" finished with value",
-    b"fitfailedwarning)", b"neuron successfully compiled ", b"  speedup is ", b"step created",
+    b"fitfailedwarning)", b"neuron successfully compiled ", b"  speedup is ", b"step created", b"dagscheduler: job ",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
 
@@ -65,9 +65,10 @@ _LINES_OF_A_QUOTATION = 60
 _JOB_AGAIN = late_pattern(
     r"Trying to restart job \d{1,9}\.$"
     r"|(?:submitit INFO \([^)]{1,40}\) - )?Requeued job \S{1,40} \(\d{1,6} remaining timeouts\)$"
+    r"|DAGScheduler: Job \d{1,9} finished: "
 )
 """How Snakemake says that it tries a job again whose failure it has just reported, and submitit that it has queued the
-job again that is about to be stopped."""
+job again that is about to be stopped; how Spark says that a job has ended, so its lost tasks were done elsewhere."""
 _SHUTDOWN = late_pattern(r"\bshutdown triggered\b|\[shutdown\] \w|\bSIGTERM received\. Draining requests\b")
 """How the servers of vLLM and SGLang say that a signal has asked them to end, which they do in order; vLLM's then ends
 its engine, and reports that as a failure."""
@@ -158,7 +159,7 @@ class Recovery:
         if "REQUEUE" in statement.text and _REQUEUED.search(statement.text) is not None:
             self._queued_again = statement.line
             return True
-        if " job " in statement.text and _JOB_AGAIN.match(statement.text) is not None:
+        if " job " in statement.text.lower() and _JOB_AGAIN.match(statement.text) is not None:
             self.depends_on_place = True
             for finding in self._findings.all:
                 finding.goes_on_at = statement.line

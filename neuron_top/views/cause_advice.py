@@ -427,6 +427,8 @@ OF_ROWS: dict[str, str] = {
     "(I_MPI_SHM, I_MPI_FABRICS, btl) or another version of MPI",
     "OpenMP's library reports an error": "OpenMP could not set up its threads: fewer of them (OMP_NUM_THREADS), or a "
     "larger limit of processes (ulimit -u) and of stack (OMP_STACKSIZE)",
+    "curl reports why a transfer failed": "See whether this host reaches the server (DNS, proxy, certificate, "
+    "credentials), and whether the transfer works when it is tried again",
     "ssh is refused": "The other machine refuses ssh: see whether it is up and lets this user in from here, and "
     "whether too many connections begin at once (MaxStartups)",
     "Cromwell reports that a workflow failed": "A call of the workflow failed: read its own stderr, whose path stands "

@@ -102,6 +102,13 @@ NETWORK: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "curl reports why a transfer failed",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("curl: (|rpc failed; "),
+        r"^curl: \(\d{1,2}\) |^RPC failed; (?:curl|HTTP|result=)",
+    ),
+    Recognizer(
         "peer closed the connection",
         CauseClass.COLLECTIVE,
         Weight.CASCADE,
@@ -210,15 +217,14 @@ NETWORK: tuple[Recognizer, ...] = (
             "|reqwest|error sending request for url|error downloading [|batch response: |smudge error: |condahttperror"
             "|e: failed to fetch|not found [ip: "
             "|unable to access 'http|requested url returned|unable to resolve host|unknownhostexception: "
-            "|curl: (|rpc failed; "
         ),
         (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
             r"|name or service not known)"
             r"|(?i:(?:could not|unable to) resolve host)|unable to access 'https?://"
             r"|^E: Failed to fetch \S|^(?!W: ).{0,400}\b404 {1,3}Not Found \[IP: "
-            r"|requested URL returned error: [45]\d\d|^RPC failed; (?:curl|HTTP|result=)"
-            r"|\bCondaHTTPError: |^curl: \(\d{1,2}\) |^batch response: \S|\bSmudge error: Error downloading\b"
+            r"|requested URL returned error: [45]\d\d"
+            r"|\bCondaHTTPError: |^batch response: \S|\bSmudge error: Error downloading\b"
             r"|Max retries exceeded|Network is unreachable|(?i:no route to host)"
             r"|TLS handshake"
             r"|\bUnknownHostException: \S"

@@ -478,4 +478,13 @@ Traceback (most recent call last):
 rsync error: unexplained error (code 255) at io.c(235) [sender=3.1.3]
 """,
     ),
+    Case(
+        "curl's connection is closed by the other side",
+        "network",
+        """
+  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current
+>>>curl: (56) Recv failure: Connection reset by peer
+tar: tea.tar.gz: unexpected end of file
+""",
+    ),
 )

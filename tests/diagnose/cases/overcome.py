@@ -691,4 +691,27 @@ tea is poured
 """,
         recovered=True,
     ),
+    Case(
+        "curl tries a transfer again that broke off",
+        "",
+        """
+curl: (56) Recv failure: Connection reset by peer
+Warning: Problem : timeout. Will retry in 1 second. 3 retries left.
+  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current
+100  112k  100  112k    0     0   224k      0 --:--:-- --:--:-- --:--:--  224k
+tea.tar.gz: unpacked
+""",
+    ),
+    Case(
+        "Spark does the tasks of a lost executor elsewhere",
+        "",
+        """
+26/03/04 05:06:07 WARN TaskSetManager: Lost task 3.0 in stage 1.0 (TID 7) (tea-3 executor 2): ExecutorLostFailure (executor 2 exited caused by one of the running tasks) Reason: Container killed by YARN for exceeding memory limits.
+26/03/04 05:06:07 ERROR YarnScheduler: Lost executor 2 on tea-3: Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used.
+26/03/04 05:06:08 INFO TaskSetManager: Starting task 3.1 in stage 1.0 (TID 12) (tea-4, executor 3, partition 3, PROCESS_LOCAL, 77 bytes)
+26/03/04 05:07:08 INFO DAGScheduler: Job 0 finished: count at steep.py:10, took 71.2 s
+26/03/04 05:07:09 INFO SparkContext: Successfully stopped SparkContext
+""",
+        recovered=True,
+    ),
 )
