@@ -161,6 +161,7 @@ class Diagnoser:
             exit_code,
             in_traceback=self._failures.tracebacks.in_frames,
             is_torn=is_whole and self._is_torn(),
+            named_by_heading=self._failures.tracebacks.named_by_heading,
             ends_in_reason=ends_in_reason,
             recommends_pages=self._recommends_pages,
         )

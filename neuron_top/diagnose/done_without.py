@@ -15,6 +15,7 @@ WORDS: tuple[bytes, ...] = (
     b"proceeding without", b"proceeding anyway", b"running without", b"starting without",
     b"trying next", b"trying the next", b"trying another", b"trying other", b"trying the other", b"trying alternat",
     b"will retry in ",
+    b" module for custom nodes: ",
     b"relying on driver", b"reducing", b"decreasing batch", b"smaller batch", b"halving ",
     b" ready", b"startup complete", b"running on http", b"listening on ", b"listening at ", b"service at ",
     b"server started",
@@ -27,6 +28,8 @@ _DOES_WITHOUT = late_pattern(
 """How an information or a warning says that the program does without something."""
 _DRIVER_DOES_IT = "Relying on driver to perform ptx compilation"
 """How XLA says, below the words of a compiler for GPUs that failed, that it does without it."""
+_PART_LEFT_OUT = late_pattern(r"^Cannot import \S{1,300} module for custom nodes: ")
+"""How ComfyUI says, below a traceback, that it starts without an extension."""
 _SMALLER_BATCH = late_pattern(
     r"(?i)\b(?:reducing|decreasing|halving|lowering) (?:the )?(?:\w+ )?batch(?:[ _-]?size)?\b|\bsmaller batch\b"
     r"|\bOOM\b.{0,80}\breducing\b"
@@ -80,10 +83,19 @@ class DoneWithout:
         tries_next = _TRIES_NEXT.search(statement.text) is not None
         if tries_next and statement.text.endswith(":"):
             self._tries_next_at = statement.line
+        if _PART_LEFT_OUT.match(statement.text):
+            self._note_caught(statement)
+            return True
         if not (is_smaller or is_told or tries_next or statement.text.startswith(_DRIVER_DOES_IT)):
             return False
         self._note(statement, of_memory=is_smaller)
         return True
+
+    def _note_caught(self, statement: Statement) -> None:
+        """Note for the exception right above that it was caught."""
+        for finding in self._findings.all:
+            if 0 < statement.line - finding.last_line <= _LINES_BELOW:
+                finding.terminal, finding.goes_on_at = False, statement.line
 
     def goes_on_at(self, statement: Statement) -> int:
         """The line from which on the program goes on without what this error is about; 0 if that is not known.

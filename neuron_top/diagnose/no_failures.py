@@ -106,12 +106,13 @@ _DONE_WITHOUT = late_pattern(
     r"|\bline \d{1,6}: ps: command not found$"
     r"|^Check failed with unknown exit code: -\d|^Unable to initialize backend '\w{1,20}': "
     r"|\bbackground worker \"logical replication launcher\" \(PID \d{1,10}\) exited with exit code 1$"
+    r"|^Cannot import \S{1,300} module for custom nodes: "
     r"|^Error caught was: No module named |\bskipped: No module named "
     r"|\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
 )
-"""Messages of a clean-up, of a shell's start-up, of Spark's scripts, of xFormers, of diffusers, of JAX and of a probe
-of TPUs about what they do without, of PostgreSQL about a part that it stops, and of optimum-neuron about a graph that
-the hub does not have, and that is then compiled."""
+"""Messages of a clean-up, of a shell's start-up, of Spark's scripts, of ComfyUI, of xFormers, of diffusers, of JAX and
+of a probe of TPUs about what they do without, of PostgreSQL about a part that it stops, and of optimum-neuron about a
+graph that the hub does not have, and that is then compiled."""
 _SURVIVED = late_pattern(r"\bOOM: Ran out of memory with exception: ")
 """What fairseq logs of a batch that was too large and is left out; where it gives up, the exception comes too."""
 _LATER = late_pattern(r"^debconf: delaying package configuration, since ")

@@ -38,6 +38,7 @@ from neuron_top.diagnose.recognizers import (
     ENDED_BELOW,
     LAUNCHERS_REPORT,
     STOPPED,
+    STOPS_TASKS,
     STOPS_WORKERS,
     Doubt,
     ReasonGiven,
@@ -63,7 +64,9 @@ _MINUTES_TO_FAIL = 60.0
 _TOOLS_ERROR = late_pattern(
     r"(?:[\w./-]{1,80}(?: [\w-]{1,40}){0,2}: ){0,2}(?:(?:[a-z]{1,20} )?error|fatal(?: error)?|ERROR|FATAL): "
     r"|(?:[\d-]{10} [\d:]{8} )?ERROR \d{3}: \S|ssh: connect to host \S|FAILED: Build did NOT complete successfully$"
-    r"|Error applying plan:$|to show complete usage, run with -h$|main: exiting due to \S"
+    r"|g?make(?:\[\d+\])?: \*\*\* |Compilation failed!$|\w{1,20}\.pl: .{1,60} failed, log is in \S"
+    r"|\s*\.\. \S{1,200} pid \d+: Test failure |\[end of output\]$|Error applying plan:$"
+    r"|to show complete usage, run with -h$|main: exiting due to \S"
 )
 """How a command-line tool says why it exits, or that it does: a logger puts more in front of `error:`."""
 _STOPPED = frozenset(
@@ -94,11 +97,13 @@ def diagnosis(
     *,
     in_traceback: bool = False,
     is_torn: bool = False,
+    named_by_heading: Statement | None = None,
     ends_in_reason: bool = False,
     recommends_pages: bool = False,
 ) -> CodedDiagnosis:
     """The diagnosis of a log that was read to its end, or so far; `is_torn`: it ends inside a traceback;
-    `ends_in_reason`: its last line says why a program would end."""
+    `named_by_heading`: the exception that the heading of the last traceback names; `ends_in_reason`: its last line says
+    why a program would end."""
     progress, end = _until_told(findings, progress, end)
     succeeded = exit_code == 0 or end.success_line is not None
     is_stopped = exit_code in _STOPPED
@@ -116,9 +121,15 @@ def diagnosis(
     failed = bool(open_failures) or is_torn or ends_in_reason or (exit_code not in (None, 0))
     overcome = [finding for finding in ended if _was_failure(finding, progress)]
     causes = _ordered(open_failures if failed else overcome)
-    causes = _with_wait_first(_with_scheduler_first(causes), open_failures)
+    causes = _with_wait_first(_with_scheduler_first(causes, open_failures), open_failures)
     if failed and not causes:
-        causes = _torn(end) if is_torn else _last_words(end) if ends_in_reason else _by_exit_code(exit_code, end)
+        causes = (
+            _torn(end, named_by_heading)
+            if is_torn
+            else _last_words(end)
+            if ends_in_reason
+            else _by_exit_code(exit_code, end)
+        )
     causes = causes[:MOST_CAUSES]
     answer = Diagnosis(
         failed=failed,
@@ -208,11 +219,15 @@ def _stops(finding: Finding) -> bool:
     return finding.verdict.cause_class is CauseClass.INTERRUPTED and not finding.recovered
 
 
-def _with_scheduler_first(causes: list[Finding]) -> list[Finding]:
+def _with_scheduler_first(causes: list[Finding], open_failures: list[Finding]) -> list[Finding]:
     """The causes; if the first one is that a program was interrupted, what its scheduler says of that comes first."""
-    if not causes or not _stops(causes[0]):
+    first = causes[0] if causes else None
+    if first is None or not _stops(first):
         return causes
-    told = next((cause for cause in causes if _stops(cause) and BY_SCHEDULER.search(cause.text)), causes[0])
+    told = next((cause for cause in causes if _stops(cause) and BY_SCHEDULER.search(cause.text)), None)
+    if told is None:
+        steps = (found for found in open_failures if found.verdict.advice == STOPS_TASKS and _stops(found))
+        told = next((step for step in steps if step.line < first.line), first)
     return [told, *(cause for cause in causes if cause is not told)]
 
 
@@ -324,13 +339,19 @@ def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
     return [_at_last_line(end.last, verdict)]
 
 
-def _torn(end: End) -> list[Finding]:
-    """The last line, as the closest to an exception that the log does not hold."""
+def _torn(end: End, named: Statement | None) -> list[Finding]:
+    """The heading that names the exception, else the last line: the closest to a message that the log does not hold."""
     if end.last is None:
         return []
-    whose = CauseClass.COMPILE_ERROR if COMPILERS_FRAME.search(end.last.text) else CauseClass.SCRIPT_ERROR
+    if named is not None:
+        row = recognize(named)
+        whose = CauseClass.SCRIPT_ERROR if row is None else row.cause_class
+        nearest = LastLine(named.line, named.offset, named.text)
+    else:
+        whose = CauseClass.COMPILE_ERROR if COMPILERS_FRAME.search(end.last.text) else CauseClass.SCRIPT_ERROR
+        nearest = end.last
     verdict = CauseVerdict(whose, Weight.DEATH, TORN_TRACEBACK, Confidence.LOW, ReasonGiven.MISSING)
-    return [_at_last_line(end.last, verdict)]
+    return [_at_last_line(nearest, verdict)]
 
 
 def _last_words(end: End) -> list[Finding]:

@@ -33,7 +33,8 @@ WORDS: tuple[bytes, ...] = (
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
-    b"requeued job ", b"shutdown triggered", b"[shutdown] ", b"draining requests", b" finished with value",
+    b"requeued job ", b"shutdown triggered", b"[shutdown] ", b"shutting down gracefully",
+    b"draining requests", b" finished with value",
     b"fitfailedwarning)", b"neuron successfully compiled ", b"  speedup is ", b"step created", b"dagscheduler: job ",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
@@ -69,9 +70,12 @@ _JOB_AGAIN = late_pattern(
 )
 """How Snakemake says that it tries a job again whose failure it has just reported, and submitit that it has queued the
 job again that is about to be stopped; how Spark says that a job has ended, so its lost tasks were done elsewhere."""
-_SHUTDOWN = late_pattern(r"\bshutdown triggered\b|\[shutdown\] \w|\bSIGTERM received\. Draining requests\b")
-"""How the servers of vLLM and SGLang say that a signal has asked them to end, which they do in order; vLLM's then ends
-its engine, and reports that as a failure."""
+_SHUTDOWN = late_pattern(
+    r"\bshutdown triggered\b|\[shutdown\] \w|\bSIGTERM received\. Draining requests\b"
+    r"|^Caught signal \d{1,2}, shutting down gracefully\b"
+)
+"""How the servers of vLLM, SGLang and whisper.cpp say that a signal has asked them to end, which they do in order;
+vLLM's then ends its engine, and reports that as a failure."""
 _TRIAL = late_pattern(r"Trial \d{1,9} (?P<end>finished|failed) with (?:value|parameters)")
 """How Optuna reports the end of a trial."""
 _FITS_FAILED = late_pattern(r"warnings\.warn\(.{0,200}\bFitFailedWarning\)$")

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+import msgspec
+
 from neuron_top.diagnose import exceptions
 from neuron_top.diagnose.exceptions import RaisedIn
 from neuron_top.diagnose.findings import Finding
@@ -24,6 +26,8 @@ from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
 _BEGIN = late_pattern(r"Traceback \(most recent call last\)(?! [a-z])|^Traceback:?$|goroutine \d+ \[running\]")
+_NOTEBOOKS_FRONT = late_pattern(r"(?P<type>(?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}) {2,80}")
+"""What notebooks print in front of a heading: the exception that stands at the end, without its message."""
 _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 """A frame; where no traceback is open, one whose heading was cut off."""
 _FRAMES_INDENT = "  "
@@ -138,6 +142,8 @@ class Tracebacks:
         self._prefixes = LearnedPrefixes()
         self.last_frame = 0
         """The line that holds the last heading or frame."""
+        self.named_by_heading: Statement | None = None
+        """The last heading if it names its exception, as those of notebooks do: then its text is that name."""
         self._since_frame: int | None = None
         """Lines with text since the last heading or frame; None: its exception has come, or none is open."""
 
@@ -244,6 +250,8 @@ class Tracebacks:
 
     def _begin_below(self, statement: Statement, start: int) -> None:
         """Begin a traceback with its heading, and note what stands right above it."""
+        named = _NOTEBOOKS_FRONT.fullmatch(statement.text, 0, start)
+        self.named_by_heading = None if named is None else msgspec.structs.replace(statement, text=named["type"])
         logged = self._logged(statement)
         relayed, self._relayed = self._relayed, None
         self._heading(statement, start)

@@ -214,6 +214,8 @@ OF_ROWS: dict[str, str] = {
     "kernel (uname -r), install the driver's package again and read the make.log that it names",
     "runtime does not start, told by torch-neuron": "The model does not run on a core, and the log does not say why: "
     "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
+    "PyTorch/XLA's session failed": "The server of the TPU ended or no longer knows this session: start it again (or "
+    "the machine), then the program",
     "JAX finds no device": "JAX does not start the device that it is told to use: see that no other process holds it "
     "and that its plug-in is installed, or leave JAX_PLATFORMS to choose",
     "runtime does not start": "The runtime did not start and the log does not state the reason: "
@@ -257,6 +259,19 @@ OF_ROWS: dict[str, str] = {
     "a TPU's core halted": "A core of the TPU stopped inside the program: run once more, and report the graph that the "
     "line names if it happens again",
     "Bazel cannot analyze a target": "Bazel's line names the file, and the attribute or package that it does not know",
+    "pip does not accept a requirement": "Correct the requirement in the line: a name, then versions as pip writes "
+    "them (==, >=, ~=); a build such as +cpu goes with == only",
+    "MIOpen reports a failure": "MIOpen could not make or run a kernel: see that this GPU's architecture is among "
+    "those that this ROCm supports, and clear MIOpen's own cache (~/.cache/miopen)",
+    "Kaldi's tasks failed": "Read the logs of the tasks, whose path stands in the line",
+    "Bazel refuses a rule": "The rule does not declare what its sources include: add the files that are listed below "
+    "to its deps, or clean what an older configuration has left (bazel clean --expunge)",
+    "Nix reports a build that failed": "Read the whole output of the build: nix log with the path in the line",
+    "conda reports that pip failed": "Read what pip itself printed, in the lines above",
+    "a container's image has no valid name": "Part of the image's name is empty or wrong: see that every variable in "
+    "it is set, and that name and tag hold lower-case letters, digits and . _ - only",
+    "clang finds no toolkit for a GPU": "Install the toolkit with its device libraries, or name its folder (ROCM_PATH, "
+    "--rocm-path, CUDA_HOME, --cuda-path); it must know this GPU's architecture",
     "a step of Bazel failed": "Read what the step itself printed, in the lines below; "
     "bazel build --verbose_failures shows its command",
     "Slurm cannot create a step yet": "Other steps of the job hold the nodes: give each srun its share (--exact, "

@@ -43,6 +43,7 @@ _READERS = (
     tools.kernel,
     tools.tool,
     tools.ansible,
+    tools.apptainer,
     tools.cross,
     tools.nested,
     tools.py4j,

@@ -30,7 +30,7 @@ _NCCL = late_pattern(
 )
 """NCCL's own header. It prints its errors as warnings; their text shows whether they are failures."""
 _UCX = late_pattern(
-    r"\[\d{1,12}\.\d{6}\] \[[\w.-]{1,200}:\d{1,10}(?::\d{1,10})? {0,3}:?\d{0,10}\] +[\w.-]{1,80}:\d{1,6} +UCX +"
+    r"\[?\d{1,12}\.\d{6}\] \[[\w.-]{1,200}:\d{1,10}(?::\d{1,10})? {0,3}:?\d{0,10}\] +[\w.-]{1,80}:\d{1,6} +UCX +"
     r"(?P<level>FATAL|ERROR|WARN|DIAG|INFO|DEBUG|TRACE) +"
 )
 """The header of UCX, over which MPI sends."""

@@ -60,8 +60,12 @@ _ANSIBLE = late_pattern(
     r"(?: \(item=.{0,1000}?\))? => )"
 )
 """How Ansible's output begins for a task that failed on a machine, or for one item of its list."""
+_APPTAINER = late_pattern(r"FATAL: {3}(?=\S)")
+"""How Apptainer and Singularity begin what ends them; their levels are padded to nine characters."""
+_NIX = late_pattern(r" {1,8}> (?=\S)")
+"""What Nix prints in front of the last lines of a build that failed."""
 CROSSES = ("✖", "✘", "❌")
-_CROSS = late_pattern(rf" ?\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
+_CROSS = late_pattern(rf" ?\[?(?:{'|'.join(CROSSES)}){{1,5}}\]?\ufe0f?\s{{1,4}}(?=\S)")
 """What interactive programs print before a failure instead of a level, behind a blank at most: crosses that stand
 further in are items of a list."""
 _PETSC = late_pattern(r"\[(?P<rank>\d{1,6})\]PETSC ERROR: ?")
@@ -82,7 +86,7 @@ _CLOUD_INIT = late_pattern(r"cloud-init\[\d{1,10}\]: ")
 """What cloud-init prints on the machine's console has the kernel's header too."""
 
 
-_PASSED_ON = (_CLOUD_LOGGING, _AIRFLOW, _STEP, _METAFLOW, _TERRAFORM, _ANSIBLES_LOG)
+_PASSED_ON = (_CLOUD_LOGGING, _AIRFLOW, _STEP, _METAFLOW, _TERRAFORM, _ANSIBLES_LOG, _NIX)
 _WITH_LEVEL = (_WORKFLOW, _LETTER, _TENSORRT, _ONNX, _QUALCOMM, _ROCKCHIP, _APTS_WARNING, _LIBMAMBA)
 
 
@@ -137,6 +141,13 @@ def ansible(statement: Statement) -> bool:
         return False
     statement.level = LogLevel.FATAL if found["level"] == "fatal" else LogLevel.ERROR
     statement.speaker = Speaker.TOOL
+    return True
+
+
+def apptainer(statement: Statement) -> bool:
+    if statement.take_off(_APPTAINER) is None:
+        return False
+    statement.level, statement.speaker = LogLevel.FATAL, Speaker.TOOL
     return True
 
 

@@ -89,7 +89,7 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         (
             r"\bI[A-Z]\w{2,40}::\w{1,60}: Error Code \d{1,2}: (?!OutOfMemory|Cuda)"
             r"|\[\w{0,40}(?:[Bb]uilder|[Oo]ptimizer|[Gg]raph|[Nn]etwork|[Nn]ode|[Cc]odeGenerator|[Vv]alidat)\w{0,40}"
-            r"\.cpp::\w{1,80}::\d{1,6}\] Error Code \d{1,2}: (?!OutOfMemory|Cuda)"
+            r"\.cpp::(?:\w{1,80}::){1,6}\d{1,6}\] Error Code \d{1,2}: (?!OutOfMemory|Cuda)"
         ),
     ),
     Recognizer(
@@ -118,8 +118,9 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         "Gaudi's compiler refuses a graph",
         CauseClass.COMPILE_ERROR,
         Weight.REASON,
-        words("synstatus|graph compile failed"),
-        r"\bGraph compile failed\b|\bsyn(?:Node|Graph|Tensor|Section)\w{0,60} failed\b.{0,300}\bsynStatus\b",
+        words("synstatus|graph compile failed|failed to load tpc kernel for node"),
+        r"\bGraph compile failed\b|\bFailed to load tpc kernel for node: "
+        r"|\bsyn(?:Node|Graph|Tensor|Section)\w{0,60} failed\b.{0,300}\bsynStatus\b",
     ),
     Recognizer(
         "Gaudi's runtime reports a failure",
@@ -140,6 +141,15 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "MIOpen reports a failure",
+        CauseClass.RUNTIME_EXEC,
+        Weight.MESSAGE,
+        words("miopen error: |miopen(hip): error ["),
+        r"^MIOpen(?:\(HIP\): Error \[| Error: \S)",
+        Confidence.MEDIUM,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "Ascend's compiler lacks a module of Python",
         CauseClass.MISSING_DEPENDENCY,
         Weight.REASON,
@@ -150,7 +160,7 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         "Ascend's runtime says why",
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,
-        words("[func:|ee1001: |ez1001: |ez9999: |ee4002: |el0003: |el0005: "),
+        words("[func:|ee1001: |ez1001: |ez9999: |ee1002: |ee4002: |el0003: |el0005: "),
         (
             r"\S\[FUNC:\w{1,80}\]\[FILE:[^\]]{1,120}\]\[LINE:\d{1,6}\]"
             r"|(?:^|\s)E[ELZ](?!9999: Inner Error|8888: Inner Error|300[23]: )\d{4}: \S"

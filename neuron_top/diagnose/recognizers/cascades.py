@@ -19,6 +19,15 @@ PIPS_BUILD = "pip could not build a package"
 """Row of pip's heading above the output of a step that failed; it may then succeed with another version."""
 CASCADES: tuple[Recognizer, ...] = (
     Recognizer(
+        "conda reports that pip failed",
+        CauseClass.TOOL_ERROR,
+        Weight.CASCADE,
+        words("condaenvexception: pip failed"),
+        r"\bCondaEnvException: Pip failed$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         PIPS_BUILD,
         CauseClass.TOOL_ERROR,
         Weight.CASCADE,

@@ -131,7 +131,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             "|buildglobalcomm"
             "|processgroup|process group|barrier|connectfullmesh|workers joined|fatal error in |error occurred in mpi_"
             "|socket timeout|mca_btl_|to rendezvous|mpidi_|mpid_|mpir_|pmpi_|watchdog thread|mesh_service|mesh master"
-            "|no transport found"
+            "|no transport found|pml_ucx.c:"
         ),
         (
             r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
@@ -147,7 +147,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|(?i:barrier.{0,60}(?:timed out|timeout(?![:=] ?\d)))|(?i:bootstrap.{0,60}(?:fail|timed out))"
             r"|(?<!::)\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
             r"|\bBuildGlobalComm failed|\bFatal error in (?:internal_|P?MPI_)\w+: "
-            r"|\bmca_btl_\w{1,60}: (?:readv|writev) (?:error|failed)\b"
+            r"|\bpml_ucx\.c:\d{1,6} {1,4}Error: |\bmca_btl_\w{1,60}: (?:readv|writev) (?:error|failed)\b"
             r"|^P?MPI\w{1,80}\(\d{1,5}\)\.{2,}: \S|\bAn error occurred in MPI_\w+|\bSocket Timeout$"
             r"|(?i:(?:could not|failed to|unable to|cannot) connect to (?:the )?rendezvous)"
             r"|watchdog thread terminated with exception: \[Rank \d"

@@ -135,10 +135,10 @@ COMPILER: tuple[Recognizer, ...] = (
         "a converter does not know an operator",
         CauseClass.COMPILE_ERROR,
         Weight.STATEMENT,
-        words('unresolved custom op: |registered "infer" function|neither a custom op nor |is not fully defined for '),
+        words('unresolved custom op: |registered "infer" function|neither a custom op nor |] is not fully defin'),
         (
             r"\bEncountered unresolved custom op: \S|\bno registered \"infer\" function for node\b"
-            r"|\bop is neither a custom op nor a flex op\b|^Shape \[.{1,200}\] is not fully defined for output\b"
+            r"|\bop is neither a custom op nor a flex op\b|^Shape \[.{1,200}\] is not fully defin(?:ed for output\b|$)"
         ),
     ),
     Recognizer(
@@ -152,8 +152,8 @@ COMPILER: tuple[Recognizer, ...] = (
         "a compilation failed",
         CauseClass.COMPILE_ERROR,
         Weight.STATEMENT,
-        words("compilation failed: "),
-        r"(?:^|Exception: |Error: )Compilation failed: \S",
+        words("compilation failed: |compilation failed!"),
+        r"(?:^|Exception: |Error: )Compilation failed(?:: \S|!$)",
         Confidence.MEDIUM,
         doubt=Doubt.SOME,
     ),

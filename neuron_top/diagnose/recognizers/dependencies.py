@@ -57,7 +57,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|environmentlocationnotfound|resolvepackagenotfound"
             "|cuda_home|find nvcc|locate nvcc|find hipcc|locate hipcc|find c compiler|cuda toolkit|rocm_home"
             "|no installation candidate|packagesnotfounderror"
-            "|.so not found|.sonot found| in path|fatal error: "
+            "|is not found or cannot be loaded|.so not found|.sonot found| in path|fatal error: "
             "|: cannot find -l"
             "|no module named|cannot import name|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
@@ -77,6 +77,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"(?:find|locate) (?:the |a )?(?:nvcc|hipcc|C compiler|cuda_home|rocm_home|cuda toolkit)\b)"
             r"|\bhas no installation candidate\b"
             r"|\bPackagesNotFoundError\b|\blib[\w.+-]{1,80}\.so ?not found\b"
+            r"|\bLibrary \S{1,100} is not found or cannot be loaded\b"
             r"|(?i:\b(?:unable to|could not|cannot|can't|failed to) (?:find|locate) \S{1,80} (?:in|on) (?:the |your )?"
             r"\$?PATH\b|\bnot found (?:in|on) (?:the |your )?(?:system )?\$?PATH\b)"
             r"|\bfatal error: ['\"]?[\w./+-]{1,200}['\"]?(?: file not found|: No such file or directory)"
@@ -112,6 +113,16 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         r"\bcompiled using NumPy \d",
         Confidence.MEDIUM,
         doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "clang finds no toolkit for a GPU",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.STATEMENT,
+        words("cannot find rocm |cannot find hip |cannot find cuda |cannot find device library|cannot find libdevice"),
+        (
+            r"\bcannot find (?:ROCm (?:installation|device)|HIP (?:runtime|version)|CUDA installation"
+            r"|(?:device library|libdevice) for)\b"
+        ),
     ),
     Recognizer(
         "no display for a window",

@@ -24,7 +24,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             "alloc device memory|npu memory|pages allowed|mla dram|no more pages|allocation failure|nrt_resource"
             "|nerr_resource"
             "|resource_exhausted|resource exhausted|resourceexhaustederror|oom when allocating"
-            "|gpu memory|for requested buffer of size"
+            "|gpu memory|for requested buffer of size|memory_allocation_err"
             "|device memory|enough space to allocate|cache blocks|status=4|memory on device|not enough memory"
         ),
         (
@@ -32,7 +32,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             r"|No more pages for ring"
             r"|message=\"?Allocation Failure|\bnrt_\w+ status=4\b"
             r"|\bN(?:RT|ERR)_RESOURCE\b(?!.{0,80}\bcores?\b)|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
-            r"|\bResourceExhaustedError\b|\bOOM when allocating tensor\b"
+            r"|\b\w{2,60}_memory_allocation_err(?:or)?\b|\bResourceExhaustedError\b|\bOOM when allocating tensor\b"
             r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:(?:neuron )?device|GPU) memory\b(?!\?))"
             r"|Failed to allocate memory for requested buffer of size \d|\bfailed to (?:malloc|allocate) npu memory\b"
             r"|No available memory for the cache blocks|[Ff]ree memory on device .{1,80} is less than"

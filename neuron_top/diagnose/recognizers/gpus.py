@@ -105,13 +105,15 @@ GPUS: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"
-            "|gpus are available|cudagetdevicecount|cuda unknown error|nvidia-container-cli|no opencl|no cuda|no rocm"
+            "|installed cuda driver|gpus are available|cudagetdevicecount|cuda unknown error|nvidia-container-cli"
+            "|no opencl|no cuda|no rocm"
             "|no hip |no gpu|no sycl|no vulkan|no metal|no level|no oneapi|no supported |no suitable |no compatible "
         ),
         (
             r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|^(?!failed call to cuInit).*[Nn]o CUDA-capable device"
             r"|not compiled with CUDA enabled"
-            r"|CUDA driver version is insufficient|NVIDIA driver on your system is too old"
+            r"|CUDA driver version is insufficient|not supported in the installed CUDA driver"
+            r"|NVIDIA driver on your system is too old"
             r"|No (?:CUDA|HIP|XPU|NPU) GPUs are available|error from cudaGetDeviceCount\(\)|CUDA unknown error"
             r"|nvidia-container-cli: (?:initialization|detection) error"
             r"|(?i:^(?:cannot|can't|could not|unable to|failed to) .{1,200}\b(?:because|since|as) no (?:\w{1,20} )?"
@@ -174,10 +176,13 @@ GPUS: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "ncclsystemerror|ncclinternalerror|ncclinvalidusage|nccl error|ccl_error|hccl error"
-            "|hccl function error|error: hccl|oneccl: |unhandled system error"
+            "|hccl function error|error: hccl|oneccl: |unhandled system error|test nccl failure "
+            "|hccl interface return err"
         ),
         (
-            r"\boneCCL: .{1,200}\bEXCEPTION: |\bHCCL (?:function )?error\b|function error: Hccl\w+, error code is [1-9]"
+            r"\bTest NCCL failure \S{1,100}:\d{1,6} '|\bhccl interface return err \S"
+            r"|\boneCCL: .{1,200}\bEXCEPTION: |\bHCCL (?:function )?error\b"
+            r"|function error: Hccl\w+, error code is [1-9]"
             r"|\bnccl(?:System|Internal)Error\b|\bncclInvalidUsage\b|\bnccl[A-Z]\w{2,40} failed: unhandled system"
             r"|\bCCL_ERROR\| |NCCL [Ee]rror\b.{0,300}(?:unhandled system error|internal error|invalid usage)"
         ),

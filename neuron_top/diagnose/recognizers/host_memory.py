@@ -62,13 +62,15 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|exceeded limit|term_memlimit|memory usage limit|exceeding memory limits|memory limits. |out_of_memory"
             "|ran out of memory|out_of_me+|heap out of memory|[winerror 1455]"
             "|memory quota "
+            "|failed to allocate buffer|allocate cpu buffer"
             "|: out of memory|memory limit|usage hard limit|to free up memory|: badness |insufficient virtual"
         ),
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill(?!_process[.+]))|Memory cgroup out of memory"
             r"|\bMemoryError\b"
             r"|\bjob killed: \w{0,4}mem\b.{0,80}exceeded limit|Cannot allocate memory"
-            r"|\binsufficient virtual memory\b"
+            r"|\binsufficient virtual memory\b|^(?:\w{1,60}: )?failed to allocate buffer of size \d"
+            r"|\b(?:failed|unable) to allocate CPU buffer\b"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
             r"|[Kk]illed by signal: Killed|[Ee]xceeded (?:job )?memory limit|_ArrayMemoryError"
             r"|\bout of memory allocating \d+ bytes|JavaScript heap out of memory\b"

@@ -138,7 +138,7 @@ NETWORK: tuple[Recognizer, ...] = (
             "|permissionerror: forbidden|s3exception: |403: forbidden|401: unauthorized"
         ),
         (
-            r"(?i:gated ?repo)|\b40[13] Client Error"
+            r"(?i:gated repo)|GatedRepo|\b40[13] Client Error"
             r"|(?i:code|status|returned|error)\W{1,3}40[13] (?:Unauthorized|Forbidden)"
             r"|\b(?:Forbidden: 403|Unauthorized: 401)\b|Permission denied \((?:publickey|password|gssapi|keyboard)"
             r"|\bpermission denied \(<Response \[40[13]\]>\)"
@@ -216,7 +216,8 @@ NETWORK: tuple[Recognizer, ...] = (
             "|inactiverpcerror|() timed out|404: not found|502: bad gateway|503: service|429: too many"
             "|reqwest|error sending request for url|error downloading [|batch response: |smudge error: |condahttperror"
             "|e: failed to fetch|not found [ip: "
-            "|unable to access 'http|requested url returned|unable to resolve host|unknownhostexception: "
+            "|remote end closed connection without|unable to access 'http|requested url returned"
+            "|unable to resolve host|unknownhostexception: "
         ),
         (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
@@ -231,7 +232,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|CERTIFICATE_VERIFY_FAILED|certificate (?:has expired|verify failed|signed by unknown)"
             r"|EndpointConnectionError"
             r"|(?i:read timed out|connect ?timeout|readtimeout)|\bConnectionError\b|(?i:connection timed? ?out)"
-            r"|Connection aborted"
+            r"|Connection aborted|^Remote end closed connection without response"
             r"|\b[45]\d\d (?:Server|Client) Error|(?i:context deadline exceeded)|(?i:couldn't connect|(?:failed"
             r"|unable) to connect)"
             r"|\bAWS_(?:ERROR|IO)_[A-Z_]+|\bCommError: |Run initialization has timed out"

@@ -75,11 +75,22 @@ RUNTIME_START: tuple[Recognizer, ...] = (
         Doubt.SOME,
     ),
     Recognizer(
+        "PyTorch/XLA's session failed",
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words("check failed: session->session()"),
+        r"\bCheck failed: session->session\(\)->",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "JAX finds no device",
         CauseClass.RUNTIME_INIT,
         Weight.STATEMENT,
-        words("unable to initialize backend '"),
-        r"^RuntimeError: Unable to initialize backend '(?!neuron)\w{1,40}'",
+        words("unable to initialize backend '|no tpu platform available|not_found: no "),
+        (
+            r"^RuntimeError: Unable to initialize backend '(?!neuron)\w{1,40}'"
+            r"|\bUNAVAILABLE: No TPU Platform available|\bNOT_FOUND: No \w{1,40} device found\b"
+        ),
     ),
     Recognizer(
         "runtime does not start",

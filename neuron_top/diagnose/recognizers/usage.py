@@ -113,6 +113,20 @@ USAGE: tuple[Recognizer, ...] = (
         r": line \d+: \w+: unbound variable$",
     ),
     Recognizer(
+        "a container's image has no valid name",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("invalid reference format"),
+        r"\binvalid reference format(?:$|[.:])",
+    ),
+    Recognizer(
+        "pip does not accept a requirement",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("invalid requirement: '"),
+        r"^Invalid requirement: '",
+    ),
+    Recognizer(
         "conda is not set up in the shell",
         CauseClass.SCRIPT_ERROR,
         Weight.MESSAGE,  # without `set -e` the script goes on, with the Python that it has

@@ -642,4 +642,66 @@ E rkllm: rkllm_init failed
 2026-03-04 05:08:15,243 Done
 """,
     ),
+    Case(
+        "Gaudi's compiler does not load a kernel",
+        "compile_error",
+        """
+>>>[05:06:07.164951][GC                    ][error][tid:7A] Failed to load tpc kernel for node: TPC7, GUID: tea_bf16. Got error: GLUE_FAILED
+[05:06:07.165002][SYN_RECIPE    ][error][tid:7A] compileGraph: Can not compile graph
+[05:06:07.165045][PT_BRIDGE       ][error][tid:7A] /tea/graph.cpp: 7Graph compile failed. synStatus=synStatus 26 [Generic failure]. compile
+""",
+    ),
+    Case(
+        "TensorRT's builder fails inside a namespace",
+        "compile_error",
+        """
+>>>[03/04/2026-05:06:07] [E] [TRT] [builder.cpp::nvinfer1::builder::pourTea::157] Error Code 2: Internal Error (Assertion pour(tea.size) failed. )
+[03/04/2026-05:06:07] [E] Builder creation failed
+""",
+    ),
+    Case(
+        "Poplar got no memory for a stream",
+        "runtime_oom",
+        """
+>>>Error: In include/tea.hpp:7: 'poplar_stream_memory_allocation_error': /opt/tea.cpp:35 Out of memory. Single stream of length 7788 in bufferIndex 1
+Error raised in:
+  [0] tea::prepare
+""",
+    ),
+    Case(
+        "Ascend's runtime waited for a stream",
+        "runtime_exec",
+        """
+W NPUStream.cpp:409] Warning: NPU warning, error code is 507046[Error]:
+>>>EE1002: 2026-03-04-05:06:07.041.231 Stream synchronize timeout. rtDeviceSynchronize execute failed, reason=[stream sync timeout]
+        TraceBack (most recent call last):
+        wait for compute device to finish failed, runtime result = 507046.[FUNC:Pour][FILE:tea.cpp][LINE:161]
+""",
+    ),
+    Case(
+        "MIOpen says why, above a traceback that is cut off",
+        "runtime_exec",
+        """
+>>>MIOpen Error: /tea/hipoc_program.cpp:286: Code object build failed. Source: Tea.cl
+Traceback (most recent call last):
+  File "pour.py", line 7, in <module>
+    pour(tea)
+""",
+    ),
+    Case(
+        "clang finds no libraries for a GPU",
+        "missing_dependency",
+        """
+>>>clang-11: error: cannot find device library for gfx1031. Provide path to different ROCm installation via --rocm-path, or pass -nogpulib to build without linking default libraries.
+make: *** [Makefile:171: all] Error 2
+""",
+    ),
+    Case(
+        "a compiler says no more than that it failed",
+        "compile_error",
+        """
+Edge TPU Compiler version 16.0
+>>>Compilation failed!
+""",
+    ),
 )

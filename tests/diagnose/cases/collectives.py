@@ -548,4 +548,31 @@ RuntimeError: [ERROR] HCCL error in: csrc/Tea.cpp:64
         wait response fail, device response code[1]. unknown device error.[FUNC:Pour][FILE:cup.cpp][LINE:29]
 """,
     ),
+    Case(
+        "a test of NCCL names the status",
+        "collective",
+        """
+# Using devices
+#   Rank  0 Pid 7 on tea-1 device  0 [0000:63:00.0] Kettle
+>>>tea-1: Test NCCL failure common.cu:85 'internal error - please report this issue to the NCCL developers'
+ .. tea-1 pid 7: Test failure common.cu:61
+""",
+    ),
+    Case(
+        "a test of HCCL names the status",
+        "collective",
+        """
+the minbytes is 8192, maxbytes is 16384, iters is 20, warmup_iters is 5
+>>>hccl interface return err ./tea/common.cc:538, retcode: 7
+This is an error in init_hcclComm.
+""",
+    ),
+    Case(
+        "Open MPI gets no endpoint from UCX",
+        "collective",
+        """
+>>>[tea-1:712] pml_ucx.c:421  Error: ucp_ep_create(proc=47) failed: Input/output error
+[tea-1:712] pml_ucx.c:472  Error: Failed to resolve UCX endpoint for rank 19
+""",
+    ),
 )

@@ -477,4 +477,15 @@ Looking in indexes: https://example.com/simple
 mpirun noticed that process rank 0 with PID 5997 on node tea-1 exited on signal 2 (Interrupt).
 """,
     ),
+    Case(
+        "Slurm cancels a step whose script says that it hears a signal",
+        "interrupted",
+        """
+waiting for signals, 1 minutes ...
+>>>slurmstepd: error: *** STEP 71.0 ON tea3 CANCELLED AT 2026-03-04T05:06:07 ***
+The script received SIGTERM
+waiting for signals, 2 minutes ...
+srun: error: tea3: task 0: Killed
+""",
+    ),
 )

@@ -487,4 +487,14 @@ rsync error: unexplained error (code 255) at io.c(235) [sender=3.1.3]
 tar: tea.tar.gz: unexpected end of file
 """,
     ),
+    Case(
+        "a server closes the connection, said by a build",
+        "network",
+        """
+running bdist_wheel
+Guessing wheel URL:  https://wheels.tea.example/tea-2.3-cp310-linux_x86_64.whl
+>>>error: Remote end closed connection without response
+[end of output]
+""",
+    ),
 )

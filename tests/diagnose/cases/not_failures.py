@@ -904,4 +904,14 @@ Please run tea with "crun.tea" prepended to it. Otherwise you will get "command 
 tea is poured
 """,
     ),
+    Case(
+        "a library looks for a machine's own credentials in vain",
+        "",
+        """
+2026-03-04 05:06:05.605 1 root INFO [download():63] Copying contents of gs://tea/cup to local
+2026-03-04 05:06:06.666 1 google.auth.compute_engine._metadata WARNING [ping():99] Compute Engine Metadata server unavailable on attempt 1 of 3. Reason: [Errno 113] No route to host
+2026-03-04 05:06:07.669 1 google.auth._default WARNING [_get_gce_credentials():301] Authentication failed using Compute Engine authentication due to unavailable metadata server.
+2026-03-04 05:06:08.340 1 root INFO [download():103] Successfully copied gs://tea/cup to /mnt/models
+""",
+    ),
 )

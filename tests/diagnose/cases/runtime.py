@@ -787,4 +787,31 @@ sh: 1: lspci: not found
 nrtd[7]: [NRTD:sig_abort_handler] ABORT:
 """,
     ),
+    Case(
+        "JAX finds no TPU, in a chain that is cut off",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "/opt/site-packages/jax/_src/xla_bridge.py", line 393, in backends
+    backend = _init_backend(platform)
+>>>jaxlib.xla_extension.XlaRuntimeError: UNAVAILABLE: No TPU Platform available.
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "<string>", line 1, in <module>
+  File "/opt/site-packages/jax/_src/xla_bridge.py", line 485, in get_backend
+    return _get_backend_uncached(platform)
+""",
+    ),
+    Case(
+        "PyTorch/XLA's server no longer knows a session",
+        "runtime_exec",
+        """
+>>>RuntimeError: tea/xrt_computation_client.cc:421 : Check failed: session->session()->Run(work, &outputs) == ::tensorflow::Status::OK() (Aborted: Session 77 is not found. vs. OK)
+*** Begin stack trace ***
+	tea::Pour()
+*** End stack trace ***
+""",
+    ),
 )

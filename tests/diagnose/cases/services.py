@@ -723,4 +723,61 @@ Final Job Status: CompletedWithErrors
 """,
         "failed",
     ),
+    Case(
+        "a CUDA that the driver does not know",
+        "runtime_init",
+        """
+>>>RuntimeError: [TM][ERROR] CUDA runtime error: API call is not supported in the installed CUDA driver /tea/src/cup.h:7
+""",
+    ),
+    Case(
+        "a model that fits the host's memory only without its last buffer",
+        "host_oom",
+        """
+load_tensors: loading model tensors, this can take a while... (mmap = false)
+>>>ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 437944320
+alloc_tensor_range: failed to allocate CPU buffer of size 437944320
+llama_model_load: error loading model: unable to allocate CPU buffer
+""",
+    ),
+    Case(
+        "a library of CUDA's that is looked for by name",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "/opt/tea/pour.py", line 7, in pour
+    model.steep()
+>>>RuntimeError: Library libcublas.so.12 is not found or cannot be loaded
+""",
+    ),
+    Case(
+        "whisper.cpp's server is asked to end",
+        "",
+        """
+whisper server listening at http://127.0.0.1:8080
+
+Received request: tea.wav
+Successfully loaded tea.wav
+
+Caught signal 15, shutting down gracefully...
+""",
+    ),
+    Case(
+        "ComfyUI starts without an extension",
+        "",
+        """
+[2026-03-04 05:06] Device: cuda:0 Kettle 7 : cudaMallocAsync
+[2026-03-04 05:06] Traceback (most recent call last):
+  File "/opt/ComfyUI/nodes.py", line 79, in load_custom_node
+    module_spec.loader.exec_module(module)
+  File "/opt/ComfyUI/custom_nodes/tea/__init__.py", line 1, in <module>
+    from .leaves import Leaf
+ModuleNotFoundError: No module named 'leaves'
+
+[2026-03-04 05:06] Cannot import /opt/ComfyUI/custom_nodes/tea module for custom nodes: No module named 'leaves'
+[2026-03-04 05:06] Starting server
+[2026-03-04 05:07] Prompt executed in 7.99 seconds
+""",
+        "finished",
+    ),
 )

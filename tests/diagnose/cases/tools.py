@@ -902,4 +902,42 @@ srun: error: Application launch failed: Can't find an address, check slurm.conf
 srun: error: Timed out waiting for job step to complete
 """,
     ),
+    Case(
+        "Apptainer says what ends it",
+        "tool_error",
+        """
+INFO:    Starting build...
+>>>FATAL:   While performing build: conveyor failed to get: stat tea:0.7/index.json: no such file or directory
+""",
+    ),
+    Case(
+        "Nix quotes the last lines of a build",
+        "compile_crashed",
+        """
+error: builder for '/nix/store/7abc-tea-2.7.drv' failed with exit code 1;
+       last 3 log lines:
+       > nvcc warning : incompatible redefinition for option 'compiler-bindir', the last value of this option was used
+>>>       > nvcc error   : 'ptxas' died due to signal 11 (Invalid memory reference)
+       > ninja: build stopped: subcommand failed.
+       For full logs, run 'nix log /nix/store/7abc-tea-2.7.drv'.
+""",
+    ),
+    Case(
+        "Bazel finds files that a rule does not declare",
+        "tool_error",
+        """
+>>>ERROR: /home/tea/kettle/BUILD:71:1: undeclared inclusion(s) in rule '//kettle:lid':
+this rule is missing dependency declarations for the following files included by 'kettle/lid.cc':
+  '/home/tea/cup/cup.h'.
+Target //kettle:all failed to build
+""",
+    ),
+    Case(
+        "Kaldi's script counts the tasks that failed",
+        "script_error",
+        """
+2026-03-04T05:06:07 (asr.sh:45:main) LM collect-stats started... log: 'exp/tea/logdir/stats.*.log'
+>>>run.pl: 7 / 7 failed, log is in exp/tea/logdir/stats.*.log
+""",
+    ),
 )

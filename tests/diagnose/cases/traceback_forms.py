@@ -526,4 +526,20 @@ Traceback (most recent call last):
 RuntimeError: DataLoader worker (pid(s) 812, 813) exited unexpectedly
 """,
     ),
+    Case(
+        "a notebook's traceback that is cut off below its heading",
+        "interrupted",
+        """
+---------------------------------------------------------------------------
+>>>KeyboardInterrupt                         Traceback (most recent call last)
+<ipython-input-4-fd> in <module>()
+      4 cup = Cup()
+----> 5 cup.pour(tea)
+
+6 frames
+/opt/site-packages/kettle.py in pour(self, tea)
+    471         self.open()
+--> 473         results = self.wait()
+""",
+    ),
 )

@@ -507,4 +507,35 @@ usage: tea-cli <command> [<args>] pour [-h]
 """,
         "failed",
     ),
+    Case(
+        "an image's name is empty behind a variable",
+        "bad_usage",
+        """
+Step 1/4 : FROM $TEA_IMAGE:$TEA_TAG
+>>>invalid reference format
+ERROR: Job failed: command terminated with exit code 1
+""",
+    ),
+    Case(
+        "conda names pip's failure behind pip's own words",
+        "bad_usage",
+        """
+Installing pip dependencies: | Pip subprocess error:
+>>>ERROR: Invalid requirement: 'tea>=2.1.0+cup': Local version label can only be used with `==` or `!=` operators
+
+failed
+
+CondaEnvException: Pip failed
+""",
+    ),
+    Case(
+        "a batch script uses a variable that is not set, below a token of some name",
+        "bad_usage",
+        """
+Token is valid (permission: fineGrained).
+The token `gatedrepo` has been saved to /home/tea/.cache/huggingface/stored_tokens
+Login successful.
+>>>/var/spool/slurmd/job7/slurm_script: line 30: TEA_: unbound variable
+""",
+    ),
 )
