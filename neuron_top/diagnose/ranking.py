@@ -29,6 +29,7 @@ import signal
 import msgspec
 
 from neuron_top.diagnose.advice import LAST_LINE, TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
+from neuron_top.diagnose.class_of_words import class_of
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.exceptions import reads_as_exception
 from neuron_top.diagnose.findings import Finding, JobProgress
@@ -392,7 +393,7 @@ def _cause(finding: Finding, source: str) -> Cause:
     verdict = finding.verdict
     confidence = Confidence.LOW if finding.weight is Weight.CASCADE else verdict.confidence
     return Cause(
-        cause_class=verdict.cause_class,
+        cause_class=class_of(verdict, finding.text),
         line=finding.line,
         offset=finding.offset,
         source=source,
@@ -415,4 +416,4 @@ def _advice(finding: Finding, *, recommends_pages: bool) -> CauseAdvice:
         Remark.LARGER_PAGES: recommends_pages and verdict.cause_class is CauseClass.RUNTIME_OOM,
     }
     remarks = frozenset(remark for remark, said in holds.items() if said)
-    return CauseAdvice(verdict.cause_class, verdict.advice, remarks, verdict.exit_code)
+    return CauseAdvice(class_of(verdict, finding.text), verdict.advice, remarks, verdict.exit_code)

@@ -380,7 +380,7 @@ step 1 loss 1
     ),
     Case(
         "Bazel, which states the reason before a list",
-        "script_error",
+        "compile_error",
         """
 [561 / 7,389] Executing genrule @local//leaf; 31s local ... (12 actions, 11 running)
 >>>ERROR: /tea/BUILD:177:13: Compiling leaf.cu.cc failed: undeclared inclusion(s) in rule '@tea//leaf':

@@ -91,7 +91,7 @@ Execution halted
     ),
     Case(
         "an error of R whose words end in a colon",
-        "script_error",
+        "missing_dependency",
         """
 Error: package or namespace load failed for ‘kettle’ in dyn.load(file, DLLpath = DLLpath, ...):
 >>> unable to load shared object '/opt/kettle.so':

@@ -610,7 +610,7 @@ null_resource.tea (local-exec): PLAY RECAP *****************
     ),
     Case(
         "Terraform's words in its box",
-        "script_error",
+        "bad_usage",
         """
 ╷
 >>>│ Error: Unsupported argument
