@@ -39,7 +39,7 @@ def roots_in(text: str) -> set[str]:
             continue
         word = _BEFORE_A_PATH.split(text[max(0, folder.start() - _LONGEST) : folder.start()])[-1]
         root = word if "://" in word else word.rpartition(":")[2]
-        if len(root) > 1:
+        if len(root) > 1 and root.endswith("/"):
             found.add(root[:-1])
     return found
 

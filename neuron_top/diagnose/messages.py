@@ -44,6 +44,8 @@ _FOREIGN = late_pattern(
 )
 _ARGUMENT = late_pattern(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
 _REMARK = late_pattern(r"(?i:warning|note|info): ")
+_USAGE = late_pattern(r"usage: \S|\[--?\w")
+"""How the compiler lists its options, before it says which one it refuses."""
 _MOST_LINES = 12
 _MOST_LINES_OF_OTHERS = 100
 """Lines of other processes that may stand inside it."""
@@ -85,9 +87,11 @@ class CompilerMessage(msgspec.Struct):
         if self._is_of_traceback(statement):
             self.patience -= 1
             return self.patience <= 0
+        body = reason(statement.text)
+        if _USAGE.match(body):
+            return False
         self.left -= 1
         self.is_retried = self.is_retried or bool(RETRYING.search(statement.text))
-        body = reason(statement.text)
         text = _LABEL.sub("", _END.sub("", body)).replace("Retrying...", "").strip()
         text = "" if text.strip("[]., ") == "" else text
         if text and not (_ARGUMENT.match(text) and self.best is None and "rror" not in text):
@@ -123,14 +127,16 @@ class CompilerMessage(msgspec.Struct):
 
 
 def reason(text: str) -> str:
-    """What follows the argv of a failed compile; the text itself where it has none."""
+    """What follows the argv of a failed compile, unless its options are listed there; the text itself where it has no
+    argv."""
     at = text.find(FAILURE)
     if at < 0:
         return _DATE.sub("", text, count=1) if _DATE.match(text) else text
     found = _ARGV.match(text, at)
     if found is None:
         return ""
-    return _DATE.sub("", text[found.end() :], count=1).strip().rstrip('",')
+    said = _DATE.sub("", text[found.end() :], count=1).strip().rstrip('",')
+    return "" if _USAGE.match(said) else said
 
 
 def verdict(statement: Statement, *, is_cached: bool, is_retried: bool = False) -> CauseVerdict:

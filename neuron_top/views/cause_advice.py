@@ -244,6 +244,8 @@ OF_ROWS: dict[str, str] = {
     "groups, EFA, number of nodes, and whether another worker died or still compiles",
     "hardware": "The device reports a hardware error. Stop using this instance: replace it, and move the job to "
     "another one",
+    "the runtime does not take a graph": "The runtime refused to run this graph on a core: its own lines of about that "
+    "time say why; see that the graph was compiled for this instance type and this number of cores",
     "an exception of a custom operator": "The code of a custom operator failed on the core: the lines below state the "
     "kind and the address; check its reads and writes against the sizes of its tensors",
     "execution timeout": "A program did not end in time: a hang, a partner that died, or too low a limit "

@@ -80,6 +80,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         {"hits": 1, "cache_roots": ["s3://bucket/some/prefix"]}),
     "relative root": (f"{G2}{HIT.replace(ROOT, './cache')}\n", {"hits": 1, "cache_roots": ["./cache"]}),
     "bare relative root": (f"{G3}{HIT.replace(ROOT, 'cc')}\n", {"hits": 1, "cache_roots": ["cc"]}),
+    "dots glued to a path without a root": (f".....{V}/{A}/model.neff not found in tea/cache\n", {"cache_roots": []}),
     "announced with a trailing slash": (
         f"{G2}Compile cache path: /tmp/cache/\n{G2}Compile cache path: /tmp/cache\n",
         {"cache_path_lines": 2, "cache_paths": ["/tmp/cache", "/tmp/cache/"]}),

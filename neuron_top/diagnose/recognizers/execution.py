@@ -52,6 +52,14 @@ EXECUTION: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "the runtime does not take a graph",
+        CauseClass.RUNTIME_EXEC,
+        Weight.REASON,
+        words("failed to schedule neff execution"),
+        r"\bFailed to schedule neff execution\b",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "an exception of a custom operator",
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,

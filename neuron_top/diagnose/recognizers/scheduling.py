@@ -37,7 +37,7 @@ CORES: tuple[Recognizer, ...] = (
 SCHEDULING: tuple[Recognizer, ...] = (
     Recognizer(
         "no Neuron device for a pod",
-        CauseClass.RUNTIME_INIT,
+        CauseClass.TOOL_ERROR,
         Weight.REASON,
         words("insufficient aws"),
         r"Insufficient aws\.amazon\.com/neuron",

@@ -857,4 +857,14 @@ Iteration #184 - Contexts: 5
 03/04/2026 05:06:07 PM ERROR 812 [neuron-cc]: Error location: Unknown
 """,
     ),
+    Case(
+        "the compiler lists its options before the one that it refuses",
+        "bad_usage",
+        """
+Failed compilation with ['neuronx-cc', 'compile', '--target=trn1', '/tmp/tea/model.MODULE_12955793779794777506+f0127a57.hlo_module.pb']: usage: neuronx-cc compile --framework {XLA} --target {trn1,inf2}
+                          [--enable-fast-tea]
+                          [--auto-cast <cast mode>]
+>>>neuronx-cc compile: error: argument --framework: invalid choice: tea (choose from XLA)
+""",
+    ),
 )

@@ -147,7 +147,7 @@ Traceback (most recent call last):
     ),
     Case(
         "a pod that cannot be placed",
-        "runtime_init",
+        "tool_error",
         """
 Events:
   Type     Reason            Age   From               Message
@@ -578,7 +578,7 @@ Failed to stage the graph
     ),
     Case(
         "no Neuron device for a pod",
-        "runtime_init",
+        "tool_error",
         """
   Type     Reason            Age   From           Message
 >>>  Warning  FailedScheduling  9m    my-scheduler   0/2 nodes are available: 2 Insufficient aws.amazon.com/neuron.
@@ -812,6 +812,15 @@ Traceback (most recent call last):
 *** Begin stack trace ***
 	tea::Pour()
 *** End stack trace ***
+""",
+    ),
+    Case(
+        "the runtime does not take a graph for its warm-up",
+        "runtime_exec",
+        """
+Successfully warmed up for prefill bucket 128
+RuntimeError: Model warmup failed for decode (batch=1, seq=7).
+>>>Error: Failed to schedule neff execution. status=1 message=Unknown Failure
 """,
     ),
 )
