@@ -123,14 +123,10 @@ def diagnosis(
     overcome = [finding for finding in ended if _was_failure(finding, progress)]
     causes = _ordered(open_failures if failed else overcome)
     causes = _with_wait_first(_with_scheduler_first(causes, open_failures), open_failures)
-    if failed and not causes:
-        causes = (
-            _torn(end, named_by_heading)
-            if is_torn
-            else _last_words(end)
-            if ends_in_reason
-            else _by_exit_code(exit_code, end)
-        )
+    if failed and not causes and is_torn:
+        causes = _torn(end, named_by_heading)
+    elif failed and not causes:
+        causes = _last_words(end) if ends_in_reason else _by_exit_code(exit_code, end)
     causes = causes[:MOST_CAUSES]
     answer = Diagnosis(
         failed=failed,

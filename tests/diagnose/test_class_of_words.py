@@ -21,6 +21,7 @@ SAID = (
     ("collective", "kettle: all_gather of 7 cups timed out"),
     ("compile_error", "Brewer: compilation of graph 7 failed"),
     ("compile_error", "failed to legalize operation 'tea.pour'"),
+    ("compile_error", "tea/mlir/lib/Pour.cpp:7: kettle::Lid is not shut"),
     ("missing_dependency", "pour: could not find a kettle installation"),
     ("missing_dependency", "Library libtea.so.7 is missing"),
     ("runtime_init", "No v7 device found"),
