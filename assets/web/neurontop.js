@@ -149,7 +149,8 @@
                  "cache-color": "What the areas are colored by", "live-axis": "What the training charts run along",
                  "live-smooth": "Smooth the training charts", "compile-fold": "Fold ranks that did the same",
                  "compile-order": "Which graphs come first", "runs-axis": "What the curves run along",
-                 "runs-star": "Star of the chosen recording"};
+                 "runs-star": "Star of the chosen recording", "fleet-click": "What a click on a node does",
+                 "fleet-ask-exclusive": "Who else uses the caches to change"};
 
   function markPage() {
     for (const [id, name] of Object.entries(NAMES)) {

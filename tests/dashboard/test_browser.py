@@ -163,7 +163,7 @@ def test_a_wrong_token_is_refused_and_a_right_one_opens_the_page(browser: Any, f
         assert seen.page.evaluate("document.cookie") == ""
 
 
-LISTS_ARE_NAMED = "() => ! document.querySelector('.dash-checklist:not([aria-label])')"
+LISTS_ARE_NAMED = "() => ! document.querySelector('.dash-options-list:not([aria-label])')"
 """Dash draws its lists without a name; the page gives them one as soon as it sees them."""
 
 

@@ -12,6 +12,7 @@ from neuron_top.store.fleet_records import HeartbeatSteps
 from neuron_top.store.postgres.fleet import FleetStore
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import Served, serving
+from tests.dashboard.test_browser import DASH_OWN, LISTS_ARE_NAMED
 from tests.fleet.database import NODES, fill
 from tests.fleet.samples import reported
 from tests.fleet.test_blame import ship
@@ -60,6 +61,24 @@ def test_log_lines_of_a_node_lead_back_to_it_and_name_commands_as_code(browser: 
     seen.page.click("#logs-count a:has-text('node n2')")
     seen.until("#fleet-node", "Node n2")
     assert seen.complaints == []
+
+
+@pytest.mark.parametrize(("theme", "width"), [("dark", 1440), ("light", 390)])
+def test_axe_finds_nothing_on_the_page_of_a_fleet(browser: Any, served: Served, theme: str, width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}, "bypass_csp": True}
+    seen = Watched(browser, **options)
+    seen.page.goto(f"{served.address}fleet?node=n3&core=1")
+    seen.until("#fleet-core", "Core 1 of n3")
+    seen.page.wait_for_function(LISTS_ARE_NAMED)
+    found = [
+        f"{one['id']}: {node['html'][:160]}"
+        for one in axe.Axe().run(seen.page).response["violations"]
+        for node in one["nodes"]
+        if not any(part in node["html"] for part in DASH_OWN)
+    ]
+    assert found == []
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 _MIDDLE = """([id, column, row]) => {
