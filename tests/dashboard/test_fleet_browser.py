@@ -81,6 +81,30 @@ def test_axe_finds_nothing_on_the_page_of_a_fleet(browser: Any, served: Served, 
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+_LAST_BUTTON = """() => {
+    const all = document.querySelectorAll('#fleet-phases .modebar-btn'), last = all[all.length - 1];
+    if (!last) { return false; }
+    const {left, width, top, height} = last.getBoundingClientRect();
+    if (!width) { return 'hidden'; }
+    return last.contains(document.elementFromPoint(left + width / 2, top + height / 2)) ? 'free' : 'covered';
+}"""
+
+
+@pytest.mark.parametrize(("width", "button"), [(1440, "free"), (390, "hidden")])
+def test_the_buttons_of_a_chart_do_not_lie_under_its_menu_or_over_its_legend(
+    browser: Any, served: Served, width: int, button: str
+) -> None:
+    is_phone = width < 500
+    seen = Watched(browser, viewport={"width": width, "height": 900}, has_touch=is_phone, is_mobile=is_phone)
+    seen.page.goto(f"{served.address}fleet")
+    seen.until("#fleet-phases", "compiling")
+    seen.page.evaluate("document.querySelector('#fleet-phases').scrollIntoView({block: 'center'})")
+    seen.page.wait_for_selector("#fleet-phases .modebar-btn", state="attached")
+    if not is_phone:
+        seen.page.hover("#fleet-phases")
+    assert seen.page.evaluate(_LAST_BUTTON) == button
+
+
 _MIDDLE = """([id, column, row]) => {
     const plot = document.querySelector(`#${id} .js-plotly-plot`), {xaxis, yaxis} = plot._fullLayout;
     plot.scrollIntoView({block: 'center'});
