@@ -88,6 +88,8 @@ _LAST_BUTTON = """() => {
     if (!width) { return 'hidden'; }
     return last.contains(document.elementFromPoint(left + width / 2, top + height / 2)) ? 'free' : 'covered';
 }"""
+_CUT_BELOW = """() => [...document.querySelectorAll('#fleet-blame .table-scroll')]
+    .filter((one) => one.scrollHeight > one.clientHeight + 1).length"""
 
 
 @pytest.mark.parametrize(("width", "button"), [(1440, "free"), (390, "hidden")])
@@ -103,6 +105,16 @@ def test_the_buttons_of_a_chart_do_not_lie_under_its_menu_or_over_its_legend(
     if not is_phone:
         seen.page.hover("#fleet-phases")
     assert seen.page.evaluate(_LAST_BUTTON) == button
+
+
+def test_controls_and_tables_of_the_fleet_use_the_room_of_a_wide_page(browser: Any, served: Served) -> None:
+    seen = Watched(browser)
+    seen.page.goto(f"{served.address}fleet")
+    seen.until("#fleet-blame", "lock not seen across nodes")
+    tops = seen.page.evaluate("""() => ['#fleet-metric', '#fleet-find'].map(
+        (one) => Math.round(document.querySelector(one).getBoundingClientRect().top / 20))""")
+    assert tops[0] == tops[1], "the field for a search stands beside the other controls"
+    assert seen.page.evaluate(_CUT_BELOW) == 0
 
 
 _MIDDLE = """([id, column, row]) => {
