@@ -84,7 +84,7 @@ def _newest(plans: Sequence[FleetPlan]) -> Any:
         return note("Nobody asked for a change yet.")
     rows = [
         (
-            html.A(plan.batch, href=f"?change={plan.batch}"),
+            html.A(plan.batch, href=f"?change={plan.batch}", className="narrows"),
             plan.action,
             plan.asked_by,
             str(plan.done),

@@ -165,4 +165,9 @@ def test_nodes_are_chosen_and_a_change_is_confirmed_and_undone_in_a_browser(
         assert (modules(caches["n1"]), modules(caches["n2"])) == (WHOLE - {module(1)}, WHOLE)
         seen.page.get_by_role("button", name="Close", exact=True).click()
         seen.until("#fleet-changes", "1 done, 1 undone")
+        seen.page.fill("#fleet-find", "n1")
+        seen.page.wait_for_function("() => location.search === '?q=n1'")
+        seen.page.click("#fleet-changes a")
+        seen.until("#fleet-change", "n2: undone")
+        assert "?q=n1&change=" in seen.page.url, "what the page shows stays"
         assert seen.complaints == []
