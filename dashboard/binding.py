@@ -56,12 +56,12 @@ def bind(
     answer: Callable[[PageRequest], Mapping[str, Any] | Awaitable[Mapping[str, Any]]],
     controls: Sequence[Input] = (),
     *,
-    is_of_run: bool = True,
+    is_of_one: bool = True,
 ) -> None:
     """Register the page's callback. `answer` gives a value for every section, at once or as a coroutine where something
     slow happens in a thread; what it raises is shown above the page.
 
-    `is_of_run`: all of the page is about the run of its address, and is hidden where there is no such run.
+    `is_of_one`: all of the page is about the run or job of its address, and is hidden where there is none of that name.
     """
     targets = outputs.outputs
 
@@ -77,7 +77,7 @@ def bind(
             rendered = await made if isinstance(made, Awaitable) else made
         except NeuronTopError as problem:
             if (known or {}).get("problem") != str(problem):  # sent once, as it is an alert of the page
-                is_alone = is_of_run and isinstance(problem, NothingToShow)
+                is_alone = is_of_one and isinstance(problem, NothingToShow)
                 set_props("problem", {"children": problem_card(str(problem), is_alone=is_alone)})
             return [no_update] * len(targets) + [{"problem": str(problem)}]
         if known and "problem" in known:

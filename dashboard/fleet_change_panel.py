@@ -154,7 +154,7 @@ def register(app: Dash, fleet: DashboardFleet) -> None:
     async def answer(asked: PageRequest) -> dict[str, Any]:
         return await asyncio.to_thread(answer_of, fleet, asked.state)
 
-    bind(app, "fleet-change", OUTPUTS, answer, is_of_run=False)
+    bind(app, "fleet-change", OUTPUTS, answer, is_of_one=False)
 
     @app.callback(
         Output("fleet-asked", "children"),  # permissions.py asks for the act token by this name

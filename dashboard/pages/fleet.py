@@ -94,7 +94,8 @@ class FleetAnswer(NamedTuple):
     different: Differences | str
     blame: Blame | str
     """Of the chosen job, else of the newest; a sentence where there is none yet."""
-    node: NodePage | None
+    node: NodePage | str | None
+    """The opened node; a sentence where there is none of that name."""
     core: FleetCorePage | str | None
     """One core of the node; a sentence where there is none of that number."""
     steps: StepMap | str
@@ -196,7 +197,8 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
         return {**parts, "fleet-summary": note(NO_FLEET, kind="quiet no-fleet"), **dict.fromkeys(OUTPUTS.charts, blank)}
     page, metric, node = answer.page, answer.metric, answer.node
     shown = f"; {count_text(len(answer.nodes))} match" if len(answer.nodes) < len(page.nodes) else ""
-    cores = metric.name if node is not None and metric.name in node.cores else METRICS[0].name
+    opened = node if isinstance(node, NodePage) else None
+    cores = metric.name if opened is not None and metric.name in opened.cores else METRICS[0].name
     return {
         "fleet-summary": [fleet_text(page) + shown, *_only(answer)],
         "fleet-jobs": _jobs(answer),
@@ -206,7 +208,7 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
         "fleet-different": _different(answer),
         "fleet-blame": blame_section(answer.blame),
         "fleet-blame-time": blame_figure(answer.blame, colors),
-        "fleet-node": _node(answer, node) if node is not None else None,
+        "fleet-node": _node(answer) if node is not None else None,
         "fleet-core": _core(answer.core),
         "fleet-core-history": PageChart(figures.core_history_figure(answer.core, colors))
         if isinstance(answer.core, FleetCorePage)
@@ -215,8 +217,8 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
         "fleet-steps-note": _steps_note(answer.steps, answer.job),
         "fleet-phases": figures.phases_figure(answer.phases, colors),
         "fleet-phases-note": _phases_note(answer.phases, answer.job),
-        "fleet-cores": figures.cores_figure(node, cores, colors) if node is not None else blank,
-        "fleet-history": PageChart(figures.history_figure(node, colors)) if node is not None else blank,
+        "fleet-cores": figures.cores_figure(opened, cores, colors) if opened is not None else blank,
+        "fleet-history": PageChart(figures.history_figure(opened, colors)) if opened is not None else blank,
     }
 
 
@@ -332,11 +334,14 @@ def _different(answer: FleetAnswer) -> Any:
     return [words, table(head, rows, caption=f"Attributes of the {kind} nodes", right=(2, 3, 4)), chance]
 
 
-def _node(answer: FleetAnswer, page: NodePage) -> Any:
+def _node(answer: FleetAnswer) -> Any:
+    page = answer.node
+    close = answer.link("Close", node=None, core=None)
+    if not isinstance(page, NodePage):
+        return [html.H2(f"Node {answer.state['node']}"), absent(f"There is {page}."), close]
     row = page.row
     attributed = ((name, attribute_text(name, value)) for name, value in sorted(row.attributes.items()))
     lines = html.A("Log lines, from its agent", href=f"logs?{urlencode({'node': row.node})}")
-    close = answer.link("Close", node=None, core=None)
     missing = [note(page.history.missing, kind="quiet no-node-history")] if page.history.missing else []
     facts = fact_list((*node_facts(row), *attributed))
     return [html.H2(f"Node {row.node}"), html.P([lines, " · ", close]), facts, *missing]
@@ -370,7 +375,11 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
     except NothingToShow as none:
         different = str(none)
     name, job = state.get("node"), state.get("job")
-    node = fleet.node(name, job) if name else None
+    node: NodePage | str | None
+    try:
+        node = fleet.node(name, job) if name else None
+    except NothingToShow as none:
+        node = str(none)
     core = _core_of(fleet, node, state.get("core", ""), job)
     shown = shown_job(page, None) if page.jobs else None
     blame = fleet.blame_so_far(shown.job) if shown is not None else "No job yet."
@@ -394,8 +403,10 @@ def toggled(selected: tuple[str, ...], name: str) -> str:
     return ",".join(one for one in selected if one != name) if name in selected else ",".join((*selected, name))
 
 
-def _core_of(fleet: DashboardFleet, node: NodePage | None, core: str, job: str | None) -> FleetCorePage | str | None:
-    if node is None or not (core.isascii() and core.isdigit() and len(core) < 7):
+def _core_of(
+    fleet: DashboardFleet, node: NodePage | str | None, core: str, job: str | None
+) -> FleetCorePage | str | None:
+    if not isinstance(node, NodePage) or not (core.isascii() and core.isdigit() and len(core) < 7):
         return None
     try:
         return fleet.core(node.row.node, int(core), job)
@@ -412,7 +423,7 @@ def register(app: Dash, fleet: DashboardFleet) -> None:
         question = (tuple(sorted(asked.state.items())), asked.colors.name)
         return await answers.get(question, lambda: marked(render(answer_of(fleet, asked.state), asked.colors)))
 
-    bind(app, "fleet", OUTPUTS, answer, is_of_run=False)
+    bind(app, "fleet", OUTPUTS, answer)
     hold(app, "fleet-metric", "fleet-find")
     fleet_change_panel.register(app, fleet)
 

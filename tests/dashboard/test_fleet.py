@@ -204,6 +204,14 @@ def test_the_page_has_a_value_for_every_slot_also_without_a_fleet_or_a_node(serv
     assert set(fleet_page.render(with_node, DARK)) == wanted
 
 
+def test_the_page_stays_where_its_node_is_gone_and_the_node_can_be_closed(served: Served) -> None:
+    with closing(DashboardFleet(served.feeds.settings)) as fleet:
+        shown = fleet_page.render(fleet_page.answer_of(fleet, {"node": "gone", "core": "1", "q": "n3"}), DARK)
+    assert "There is no node 'gone'" in str(shown["fleet-node"])
+    assert "href='fleet?q=n3'" in str(shown["fleet-node"])
+    assert "4711" in str(shown["fleet-jobs"])
+
+
 def test_selected_nodes_are_marked_in_their_cells_and_named_below_them() -> None:
     shown = page([reported("n1"), reported("n2")])
     none = rendered(shown)

@@ -117,6 +117,16 @@ def test_controls_and_tables_of_the_fleet_use_the_room_of_a_wide_page(browser: A
     assert seen.page.evaluate(_CUT_BELOW) == 0
 
 
+def test_a_job_that_is_gone_leaves_no_empty_panels(browser: Any, served: Served) -> None:
+    seen = Watched(browser)
+    seen.page.goto(f"{served.address}fleet?job=gone")
+    seen.until("#problem", "no job 'gone'")
+    seen.page.wait_for_selector("#page", state="hidden")
+    seen.page.click("#to-fleet")
+    seen.until("#fleet-jobs", "4711")
+    seen.page.wait_for_selector("#page", state="visible")
+
+
 _MIDDLE = """([id, column, row]) => {
     const plot = document.querySelector(`#${id} .js-plotly-plot`), {xaxis, yaxis} = plot._fullLayout;
     plot.scrollIntoView({block: 'center'});
