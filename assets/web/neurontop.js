@@ -9,6 +9,7 @@
   let freshness = null;  // of the run, as last heard
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
   let astraySince = Date.now();  // since when another page is shown than the address says
+  let nodeShown = "";
   let heard = 0, seeking = false, lastHeard = Date.now();  // heard: when the socket was opened, or has last said something
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
@@ -61,8 +62,21 @@
     fleetRest = FLEET_MS * (1 + 0.3 * Math.random());
     sessionStorage.removeItem("loaded-anew");
     setTimeout(window.neurontopFolding.fold, 0);
+    setTimeout(showNode, 0);
     setTimeout(window.neurontopCharts.begin, 0);
     if (wanted) { setTimeout(ask, 0); }
+  }
+
+  /* A node of the fleet opens far from the lists and pages that lead to it: it is brought into sight once it is drawn. */
+  function showNode() {
+    const panel = document.getElementById("fleet-node-panel");
+    const node = panel ? new URLSearchParams(location.search).get("node") || "" : "";
+    if (node === nodeShown || (node && panel.querySelector("h2")?.textContent !== "Node " + node)) { return; }
+    nodeShown = node;
+    if (!node) { return; }
+    const {top} = panel.getBoundingClientRect();
+    if (top < 0 || top > 0.7 * window.innerHeight) { panel.scrollIntoView({block: "nearest"}); }
+    if (document.activeElement.matches("main a")) { panel.focus({preventScroll: true}); }
   }
 
   function connect() {

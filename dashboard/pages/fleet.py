@@ -185,6 +185,7 @@ def _node_panel() -> Any:
         ],
         className="panel wide",
         id="fleet-node-panel",
+        tabIndex=-1,
         **attributes(aria_label="One node"),
     )
 

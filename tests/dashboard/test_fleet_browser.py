@@ -117,6 +117,26 @@ def test_controls_and_tables_of_the_fleet_use_the_room_of_a_wide_page(browser: A
     assert seen.page.evaluate(_CUT_BELOW) == 0
 
 
+_IN_SIGHT = """() => {
+    const {top} = document.querySelector('#fleet-node h2').getBoundingClientRect();
+    return top > 0 && top < innerHeight;
+}"""
+
+
+def test_a_node_that_a_list_names_is_in_sight_and_next_on_the_keyboard(browser: Any, served: Served) -> None:
+    seen = Watched(browser, viewport={"width": 390, "height": 844})
+    seen.page.goto(f"{served.address}fleet")
+    seen.until("#fleet-top", "n2")
+    seen.page.focus("#fleet-top a:text-is('n2')")
+    seen.page.keyboard.press("Enter")
+    seen.until("#fleet-node", "Node n2")
+    seen.page.wait_for_function(_IN_SIGHT)
+    seen.page.wait_for_function("() => document.activeElement.id === 'fleet-node-panel'")
+    seen.page.keyboard.press("Tab")
+    assert seen.page.evaluate("document.activeElement.innerText") == "Log lines, from its agent"
+    assert seen.complaints == []
+
+
 def test_a_job_that_is_gone_leaves_no_empty_panels(browser: Any, served: Served) -> None:
     seen = Watched(browser)
     seen.page.goto(f"{served.address}fleet?job=gone")
