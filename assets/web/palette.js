@@ -1,10 +1,10 @@
-/* The command palette (ctrl-K) over pages, jobs, recordings, graphs, cores, ranks, entries and commands; the page of
-   keys (?); the link to what is shown; how close rows stand. Names come from logs and caches: they become text nodes. */
+/* The command palette (ctrl-K) over pages, jobs, recordings, graphs, cores, ranks, nodes of a fleet, entries and commands;
+   the page of keys (?); the link to what is shown; how close rows stand. Names come from logs and caches: they become text nodes. */
 (function () {
   "use strict";
   const SHOWN = 60, ENTRIES_FROM = 3;
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
-  const keys = () => [["ctrl K", "find a page, job, recording, graph, core, rank or cache entry"], ["?", "this list"],
+  const keys = () => [["ctrl K", "find a page, job, recording, graph, core, rank, node of a fleet or cache entry"], ["?", "this list"],
     ["1 … " + document.querySelectorAll(".top nav a").length, "the pages, in the order of the navigation"], ["/", "search or filter, where the page has it"],
     ["t", "dark or light"], ["c", "copy the link to what is shown"], ["d", "rows closer together, or apart"],
     ["esc", "close"], ["drag in a chart", "its range of time, for all charts of the page"],
@@ -68,7 +68,9 @@
   async function gather() {
     items = commands();
     const run = runOf() ? "?run=" + encodeURIComponent(runOf()) : "";
-    const [runs, graphs, table, job] = await Promise.all([read("runs"), read("graphs" + run), read("cores" + run), read("overview" + run)]);
+    const isFleet = document.getElementById("to-fleet") !== null;
+    const [runs, graphs, table, job, nodes] = await Promise.all([read("runs"), read("graphs" + run), read("cores" + run),
+      read("overview" + run), isFleet ? read("fleet/nodes") : null]);
     last = job && job.header.last_event !== null ? 1000 * job.header.last_event : null;
     const cores = (table ? table.groups : []).flatMap((group) => group.rows);
     items = [...commands(),
@@ -76,7 +78,8 @@
       ...(runs || []).map((one) => ({kind: "recording", name: (one.name + " " + one.id).trim(), more: one.state_text, act: () => window.neurontopJobs.choose(one.id)})),
       ...(graphs ? graphs.rows : []).map((one) => ({kind: "graph", name: one.key, more: one.state, act: () => window.neurontopDrawer.open({graph: one.key})})),
       ...cores.map((one) => ({kind: "core", name: one.key, more: one.rank === null ? "" : "rank " + one.rank, act: to("", {core: one.key})})),
-      ...ranks(cores, graphs)];
+      ...ranks(cores, graphs),
+      ...(nodes || []).map((one) => ({kind: "node", name: one.node, more: one.phase, act: to("fleet", {node: one.node})}))];
     find();
   }
 
@@ -160,7 +163,7 @@
     if (fresh) {
       const field = make("input", ""), list = make("ul", ""), count = make("p", "quiet");
       field.id = "palette-field"; field.type = "text"; field.autocomplete = "off";
-      field.placeholder = "page, job, recording, graph, core, rank, entry, 12:05 …";
+      field.placeholder = "page, job, recording, graph, core, rank, node, entry, 12:05 …";
       for (const [name, value] of [["role", "combobox"], ["aria-label", "Find"], ["aria-expanded", "true"], ["aria-controls", "palette-list"], ["aria-autocomplete", "list"]]) { field.setAttribute(name, value); }
       list.id = "palette-list";
       list.setAttribute("role", "listbox");

@@ -137,6 +137,18 @@ def test_a_node_that_a_list_names_is_in_sight_and_next_on_the_keyboard(browser: 
     assert seen.complaints == []
 
 
+def test_the_palette_finds_nodes_of_a_fleet(browser: Any, served: Served) -> None:
+    seen = Watched(browser)
+    seen.page.goto(f"{served.address}fleet")
+    seen.until("#fleet-top", "n2")
+    seen.page.keyboard.press("Control+k")
+    seen.page.keyboard.type("node n4")
+    seen.until("#palette-list", "n4")
+    seen.page.keyboard.press("Enter")
+    seen.until("#fleet-node", "Node n4")
+    assert seen.complaints == []
+
+
 def test_a_job_that_is_gone_leaves_no_empty_panels(browser: Any, served: Served) -> None:
     seen = Watched(browser)
     seen.page.goto(f"{served.address}fleet?job=gone")
