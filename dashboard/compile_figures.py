@@ -7,7 +7,7 @@ from math import floor, log2
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, state_color, state_marker
-from neuron_top.dashboard.figures import PERCENT, Figure, empty, iso, layout, moments, plain
+from neuron_top.dashboard.figures import PERCENT, Figure, durations, empty, iso, layout, moments, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.units import UNKNOWN, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, LookupResult
@@ -173,7 +173,7 @@ def _track(lane: Lane) -> str:
 
 
 def cumulative(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -> Figure:
-    """Cumulative compile seconds of all workers, by the end of each compile; `lookups` are those of the timeline."""
+    """Cumulative compile time of all workers, by the end of each compile; `lookups` are those of the timeline."""
     ends = sorted(
         (bar.end, bar.end - bar.start)
         for lane in view.lanes
@@ -185,21 +185,22 @@ def cumulative(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColo
     total, points = 0.0, [(iso(view.start if view.start is not None else ends[0][0]), 0.0)]
     for end, seconds in ends:
         total += seconds
-        points.append((iso(end), round(total, 1)))
+        points.append((iso(end), total))
+    upward, unit_seconds = durations(total)
     trace: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines+markers" if len(points) < FEW else "lines",
         "fill": "tozeroy",
         "line": {"shape": "hv", "color": colors.good},
         "x": [x for x, _ in points],
-        "y": [y for _, y in points],
+        "y": [round(y / unit_seconds, 3) for _, y in points],
     }
     return {
         "data": [trace],
         "layout": layout(
             colors,
             220,
-            yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"},
+            yaxis={**upward, "rangemode": "tozero"},
             xaxis=moments(trace["x"]) | _common_span(view, lookups),
         ),
     }
@@ -207,15 +208,16 @@ def cumulative(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColo
 
 def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
     """Histogram of compile durations; the last compile of each graph."""
-    seconds = [round(row.seconds, 3) for row in rows if row.seconds is not None]
+    seconds = [row.seconds for row in rows if row.seconds is not None]
     if not seconds:
         return empty(colors, "no compile duration is known yet")
+    along, unit_seconds = durations(max(seconds))
     trace: dict[str, Any] = {
         "type": "histogram",
-        "x": seconds,
+        "x": [round(value / unit_seconds, 3) for value in seconds],
         "nbinsx": 30,
         "marker": {"color": colors.accent},
-        "hovertemplate": "%{x} s: %{y} graphs<extra></extra>",
+        "hovertemplate": "%{x}: %{y} graphs<extra></extra>",
     }
     return {
         "data": [trace],
@@ -223,7 +225,7 @@ def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
             colors,
             220,
             bargap=0.05,
-            xaxis={"title": {"text": "seconds"}},
+            xaxis=along,
             yaxis={"title": {"text": "graphs"}, **_whole_numbers(len(seconds))},
         ),
     }

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
+from math import inf
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, memory_marker
@@ -380,6 +381,13 @@ def steps(places: Sequence[float]) -> dict[str, Any]:
     """An axis of steps, with whole numbers even for few steps."""
     few = {"dtick": 1} if places and max(places) - min(places) <= 10 else {}
     return {"title": {"text": "step"}, "tickformat": ",d", **few}
+
+
+def durations(longest: float) -> tuple[dict[str, Any], float]:
+    """(an axis of durations up to this one, in seconds; how many seconds its unit has)."""
+    units = (("s", 1.0, 180.0), ("min", 60.0, 3 * 3600.0), ("h", 3600.0, 4 * 86400.0), ("d", 86400.0, inf))
+    unit, seconds = next((unit, seconds) for unit, seconds, below in units if longest < below or below == inf)
+    return {"ticksuffix": f" {unit}"}, seconds
 
 
 def moments(times: Sequence[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from math import ceil, sqrt
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.figures import PERCENT, Figure, empty, layout, line, plain
+from neuron_top.dashboard.figures import PERCENT, Figure, durations, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.units import duration_text
 from neuron_top.views.colors import Hue
@@ -282,7 +282,7 @@ def phases_figure(view: PhaseTimeline | str, colors: ChartColors) -> PageChart:
     shown = view.rows[:PHASE_ROWS]
     names = [plain(f"{row.node} +{len(row.alike):,} alike" if row.alike else row.node) for row in shown]
     phases = list(dict.fromkeys(bar.phase for row in shown for bar in row.bars))
-    unit, seconds = _unit_of(max((bar.end for row in shown for bar in row.bars), default=view.start) - view.start)
+    along, seconds = durations(max((bar.end for row in shown for bar in row.bars), default=view.start) - view.start)
     traces = []
     for phase in phases:
         bars = [(name, bar) for name, row in zip(names, shown, strict=True) for bar in row.bars if bar.phase == phase]
@@ -305,13 +305,8 @@ def phases_figure(view: PhaseTimeline | str, colors: ChartColors) -> PageChart:
     beside = _names_beside(names)
     axes = {
         "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "categoryarray": names, **beside},
-        "xaxis": {"ticksuffix": f" {unit}", "title": {"text": "since the first node began"}},
+        "xaxis": {**along, "title": {"text": "since the first node began"}},
         "margin": {"l": 90},
     }
     whole = layout(colors, 130 + 24 * len(shown), showlegend=True, barmode="overlay", **axes)
     return PageChart({"data": traces, "layout": whole})
-
-
-def _unit_of(seconds: float) -> tuple[str, float]:
-    """The unit of an axis of so many seconds, and how many seconds it has."""
-    return ("s", 1.0) if seconds < 180 else ("min", 60.0) if seconds < 3 * 3600 else ("h", 3600.0)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
-from neuron_top.dashboard.figures import Figure, empty, layout, plain, steps
+from neuron_top.dashboard.figures import Figure, durations, empty, layout, plain, steps
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.services.feeds import Run
 from neuron_top.services.runs import RunService
@@ -99,7 +99,12 @@ def _chart(
     if not data:
         return PageChart(empty(colors, words, HEIGHT))
     places = [place for line in data for place in line["x"]]
-    along = steps(places) if axis == STEP else {"title": {"text": "seconds since the first value"}}
+    if axis == STEP:
+        along = steps(places)
+    else:
+        unit, seconds = durations(max(places))
+        along = {**unit, "title": {"text": "since the first value"}}
+        data = [{**line, "x": [round(place / seconds, 4) for place in line["x"]]} for line in data]
     whole = layout(colors, HEIGHT, xaxis=along, yaxis={"title": {"text": title}}, showlegend=True)
     return PageChart({"data": data, "layout": whole | {"uirevision": axis}})
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
+from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.feed_registry import FeedRegistry
-from neuron_top.dashboard.overlays import RESTS, Overlays
+from neuron_top.dashboard.overlays import RESTS, TIME, Overlays, loss
 from neuron_top.events import RunStarted, StepReported
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.overlay import OverlaidRun
+from neuron_top.views.trends import StepValue
 from tests.tui.feeds import StillFeed
 
 RUN, BEGAN, TOOK = "20260101-000000-aaaa", 1_767_225_600.0, 3.0
@@ -51,3 +55,14 @@ def test_a_recording_that_grows_is_read_again_seldom_and_one_that_does_not_never
     assert runs.times_read == 2
     runs.now += 10 * RESTS * TOOK
     assert (values(), runs.times_read) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "unit", "last"),
+    [(90.0, " s", 90.0), (5400.0, " min", 90.0), (151_200.0, " h", 42.0), (864_000, " d", 10.0)],
+)
+def test_curves_over_time_have_the_unit_of_their_length(seconds: float, unit: str, last: float) -> None:
+    values = tuple(StepValue(step=n, time=time, value=1.0) for n, time in enumerate((0.0, seconds)))
+    run = OverlaidRun(id=RUN, title="tp1", loss=values, throughput=(), throughput_unit="")
+    figure = loss([run], TIME, DARK).figure
+    assert (figure["layout"]["xaxis"]["ticksuffix"], figure["data"][0]["x"]) == (unit, [0.0, last])

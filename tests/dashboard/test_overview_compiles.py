@@ -88,6 +88,7 @@ def test_charts_of_compiles_share_one_range_of_time() -> None:
     assert START - 4 < spans[0]["minallowed"] / 1000 <= START
     assert START + 120 <= spans[0]["maxallowed"] / 1000 < START + 124
     assert figures[1]["data"][0]["y"][0] == 0, "the curve begins where the first compile begins"
+    assert figures[1]["layout"]["yaxis"]["ticksuffix"] == " s"
 
 
 def test_the_range_of_time_stays_while_a_second_passes() -> None:
@@ -110,7 +111,9 @@ def test_hits_and_misses_have_the_colors_of_the_timeline_and_none_that_means_ano
 
 def test_durations_of_few_graphs_have_a_tick_for_each_count() -> None:
     rows = compiling().read(graph_table).rows
-    assert compile_figures.spread(rows, DARK)["layout"]["yaxis"]["dtick"] == 1
+    figure = compile_figures.spread(rows, DARK)
+    assert figure["layout"]["yaxis"]["dtick"] == 1
+    assert figure["layout"]["xaxis"]["ticksuffix"] == " s"
 
 
 def test_a_throughput_says_that_it_is_a_median_and_an_unknown_time_is_a_dash() -> None:
