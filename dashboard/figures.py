@@ -26,6 +26,8 @@ PERCENT: dict[str, Any] = {"ticksuffix": " %"}
 """An axis of percent in the format of `percent_text`."""
 LEGEND_ROW = 20
 """Pixels for each entry of a legend: a narrow panel gives each a row of its own."""
+HALF_A_DAY = 50
+"""Pixels of half the name of a day, below the first tick of an axis of time."""
 WIDE = 128
 """The most cores in a row of the heat map."""
 NUMBERED = 16
@@ -68,6 +70,8 @@ def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
     }
     for name, value in more.items():
         whole[name] = {**whole[name], **value} if isinstance(whole.get(name), dict) else value
+    if whole["xaxis"].get("type") == "date":  # only the first tick names the day, and none that would be cut is drawn
+        whole["margin"]["l"] = max(whole["margin"]["l"], HALF_A_DAY)
     return whole
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from neuron_top import events as ev
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import serving
-from tests.tui.feeds import StillFeed, full
+from tests.tui.feeds import START, StillFeed, full, module
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 MORE = "(few) => document.querySelectorAll('#live-core .xtick').length > few"
@@ -37,3 +38,19 @@ def test_words_of_an_axis_of_time_stand_apart_on_a_phone_and_are_more_on_a_wide_
         seen.page.wait_for_function(MORE, arg=narrow)
         assert seen.page.evaluate(APART)
         assert seen.complaints == []
+
+
+DAYS = """() => [...document.querySelectorAll('#compile-rate .xtick text')]
+    .filter((one) => one.checkVisibility() && /20\\d\\d/.test(one.textContent)).length"""
+
+
+def test_the_day_stands_at_the_first_tick_beside_numbers_of_one_digit(browser: Any, tmp_path: Path) -> None:
+    at = START - START % 3600 - 90  # so that a tick is right behind the first lookup
+    hits = [ev.CacheHit(module=module(n), at=at + 3540 * n) for n in range(2)]
+    feed = StillFeed(hits, now=at + 3600)
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}compile")
+        seen.page.wait_for_selector("#compile-rate .xtick", state="attached")
+        seen.page.wait_for_function("() => document.querySelectorAll('#compile-rate .xtick').length > 2")
+        assert seen.page.evaluate(DAYS) == 1
