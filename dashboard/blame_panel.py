@@ -20,7 +20,7 @@ from neuron_top.views.blame.text import (
     headline,
     notes,
     repeated_cells,
-    time_of_day_text,
+    span_text,
     timeline_label,
 )
 from neuron_top.views.blame.timeline import Doing, blame_timeline
@@ -56,7 +56,7 @@ def blame_figure(found: Blame | str, colors: ChartColors) -> PageChart:
         return PageChart(empty(colors, "", 60))
     rows = drawn.rows[:ROWS_SHOWN]
     left = sum(len(row.nodes) for row in drawn.rows[ROWS_SHOWN:])
-    parts = [f"{time_of_day_text(drawn.start)} to {time_of_day_text(drawn.end)} UTC", "amber: waiting, blue: compiling"]
+    parts = [span_text(drawn.start, drawn.end), "amber: waiting, blue: compiling"]
     parts += [f"{left} more nodes spent less"] if left else []
     trace = {
         "type": "heatmap",

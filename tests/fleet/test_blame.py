@@ -31,7 +31,7 @@ from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.views.blame.blame import blame
 from neuron_top.views.blame.facts import facts_of
 from neuron_top.views.blame.records import Because, Blame
-from neuron_top.views.blame.text import cost_text
+from neuron_top.views.blame.text import cost_text, span_text
 from neuron_top.views.blame.timeline import blame_timeline
 from neuron_top.views.report import report
 from tests.agent.logs import compiled, hit, stamp
@@ -124,6 +124,11 @@ def test_each_graph_names_who_compiled_it_who_waited_and_what_was_done_twice() -
     assert (first.again.seconds, found.again.seconds) == (first.compiles[1].seconds, first.compiles[1].seconds)
     assert [(row.because, row.compiles, row.nodes) for row in found.repeated] == [(Because.LOCK_NOT_SEEN, 1, ("n3",))]
     assert (len(found.graphs), found.found) == (3, 1)
+
+
+def test_the_time_of_a_blame_has_its_days() -> None:
+    assert span_text(T, T + 60) == "1970-01-12 13:46:40 to 13:47:40 UTC"
+    assert span_text(T, T + 86400) == "1970-01-12 13:46 to 01-13 13:46 UTC"
 
 
 def compile_of(

@@ -29,7 +29,7 @@ from neuron_top.views.blame.text import (
     headline,
     notes,
     repeated_cells,
-    time_of_day_text,
+    span_text,
     timeline_label,
     wait_text,
 )
@@ -88,7 +88,7 @@ def _print_timeline(found: Blame) -> None:
     drawn = blame_timeline(found, max(_LEAST_COLUMNS, columns - 30))
     if drawn is None:
         return
-    span = f"{time_of_day_text(drawn.start)} to {time_of_day_text(drawn.end)} UTC"
+    span = span_text(drawn.start, drawn.end)
     print_text(f"\nnodes over time, {span}: C compiling, w waiting")
     for row in drawn.rows[:_ROWS_SHOWN]:
         print_text(f"{timeline_label(row)[:28]:<28}  {''.join(row.cells)}")

@@ -15,7 +15,7 @@ from neuron_top.views.blame.text import (
     headline,
     notes,
     repeated_cells,
-    time_of_day_text,
+    span_text,
     timeline_label,
     total_cost,
     wait_text,
@@ -50,7 +50,7 @@ def blame_lines(theme: Theme, found: Blame | str, width: int) -> list[Strip]:
 
 
 def _timeline(theme: Theme, drawn: BlameTimeline, width: int) -> list[Strip]:
-    span = f"{time_of_day_text(drawn.start)} to {time_of_day_text(drawn.end)} UTC"
+    span = span_text(drawn.start, drawn.end)
     strips = [rule(theme, width, "Nodes over time: C compiling, w waiting", span)]
     styles = {Doing.NOTHING: theme.faint, Doing.COMPILING: theme.accent, Doing.WAITING: theme.warn}
     for row in drawn.rows:

@@ -31,6 +31,7 @@ REPEATED_COLUMNS = (
 )
 NAMED = 3
 _AT_LEAST = "≥ "
+_DAY = "%Y-%m-%d"
 
 
 def cost_text(cost: RankCost) -> str:
@@ -178,6 +179,14 @@ ADVICE = {
 def time_of_day_text(seconds: float) -> str:
     """A time of day, UTC."""
     return moment_text(seconds, "%H:%M:%S")
+
+
+def span_text(start: float, end: float) -> str:
+    """From when to when, UTC: `2026-11-29 09:38:13 to 10:09:05 UTC`, or over several days `2026-11-29 09:38 to 11-30
+    10:09 UTC`."""
+    if moment_text(start, _DAY) == moment_text(end, _DAY):
+        return f"{moment_text(start, f'{_DAY} %H:%M:%S')} to {time_of_day_text(end)} UTC"
+    return f"{moment_text(start, f'{_DAY} %H:%M')} to {moment_text(end, '%m-%d %H:%M UTC')}"
 
 
 def timeline_label(row: TimelineRow) -> str:
