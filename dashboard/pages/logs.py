@@ -27,7 +27,7 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.filters import Kept, newest_kept
 from neuron_top.services.feeds import Feed, LineLevel, LogLine, LogQuery
 from neuron_top.services.fleet import NodeLogs
-from neuron_top.units import bytes_text, count_text, counted
+from neuron_top.units import TO_THE_SECOND, bytes_text, count_text, counted, moment_text
 from neuron_top.views.log_rows import columns, split_line
 from neuron_top.views.moments import LinePlace, place_at
 
@@ -258,8 +258,8 @@ def _seconds_of(clock: str) -> float | None:
 
 
 def _moment_words(moment: float, around: Around | None, newest: str) -> Any:
-    clock_text = datetime.fromtimestamp(moment, UTC).strftime("%H:%M:%S UTC")
-    words = f"around {clock_text}" if around is not None else f"no line with a time near {clock_text}; the last lines"
+    when = moment_text(moment, TO_THE_SECOND)
+    words = f"around {when}" if around is not None else f"no line with a time near {when}; the last lines"
     return [f"{words} · ", dcc.Link("show the newest", href=newest)]
 
 

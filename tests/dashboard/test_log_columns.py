@@ -115,7 +115,7 @@ def test_equal_lines_are_one_row_and_a_click_in_a_chart_leads_to_its_moment(brow
                chart.emit('plotly_click', {points: [{x: 30, customdata: chart.data[0].customdata[29]}]});
                return location.pathname.endsWith('/logs'); }"""
         )
-        seen.until("#logs-count", "around")
+        assert "around 2026-09-21 14:" in seen.until("#logs-count", "around")
         seen.page.wait_for_selector("#logs-lines li.at")
         seen.page.click("text=show the newest")
         seen.until("#logs-count", "the last")
