@@ -86,8 +86,8 @@ class DashboardCaches:
     def _list(self) -> None:
         (refresh, self._refresh), changes = (self._refresh, False), self._changes
         before, self._table = self._table, self._listing.entries(refresh=refresh)
-        self.disks = self._service.disks({row.root for row in self._table.rows})
         present = [root for root, _origin, exists in self._table.roots if exists]
+        self.disks = self._service.disks(present)
         self.trash = tuple(sorted(self._service.trash(present), key=lambda one: -one.begun.at))
         # What was changed meanwhile may be missing in it.
         self._listed_at = time.monotonic() if changes == self._changes else float("-inf")
@@ -144,12 +144,10 @@ class DashboardCaches:
             raise UsageError("sign in with the act token to state that no other host or container uses a cache")
         wanted = parse_bytes(amount)
         self._plans.begin(requester)
-        sizes: dict[str, int] = {}
-        for row in self.table(fresh=True).rows:
-            sizes[row.root] = sizes.get(row.root, 0) + row.bytes
-        if not sizes:
+        largest_first = [root for root, size in self.table(fresh=True).bytes_by_root.items() if size]
+        if not largest_first:
             raise NothingToShow("there is no cache that holds an entry")
-        plans = self._service.plan_room(sorted(sizes, key=lambda root: -sizes[root]), wanted, assume_exclusive)
+        plans = self._service.plan_room(largest_first, wanted, assume_exclusive)
         executions = [PlanExecution(plan=with_texts(plan)) for plan in plans]
         self._plans.add(executions, requester)
         return executions

@@ -27,11 +27,8 @@ def space_panel(view: EntryTable, disks: Mapping[str, Disk], budget: int | None)
 
 
 def _caches(view: EntryTable, disks: Mapping[str, Disk], budget: int | None) -> Any:
-    sizes: dict[str, int] = {}
-    for row in view.rows:
-        sizes[row.root] = sizes.get(row.root, 0) + row.bytes
     rows = []
-    for root, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
+    for root, size in view.bytes_by_root.items():
         disk = disks.get(root)
         free = f"{bytes_text(disk.free)} of {bytes_text(disk.total)}" if disk is not None else UNKNOWN
         of_budget = (_of_budget(size, budget),) if budget else ()

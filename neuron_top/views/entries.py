@@ -87,6 +87,14 @@ class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     """Caches that could not be listed, and why."""
 
+    @property
+    def bytes_by_root(self) -> dict[str, int]:
+        """What the entries of each cache take, those of the largest first; one that is there and empty takes 0."""
+        sizes = {path: 0 for path, _origin, exists in self.roots if exists}
+        for row in self.rows:
+            sizes[row.root] = sizes.get(row.root, 0) + row.bytes
+        return dict(sorted(sizes.items(), key=lambda pair: -pair[1]))
+
 
 def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> EntryRow:
     """One entry of `root` as a row; `past` is what recordings say, by which evictions go too."""

@@ -14,6 +14,7 @@ from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.plan_registry import Requester
+from neuron_top.dashboard.space_panel import space_panel
 from neuron_top.services.caches import CacheService, Verb
 from neuron_top.settings import Settings
 from tests.actions.caches import entry
@@ -46,6 +47,20 @@ def test_browsers_share_what_goes_through_all_entries_and_it_is_not_drawn_in_the
         listings = served.caches.version
     assert 1 <= len(drawn_in) <= listings
     assert all(thread.name.startswith("asyncio") for thread in drawn_in), "a thread of the pool"
+
+
+def test_an_empty_cache_is_among_those_whose_space_is_shown(tmp_path: Path) -> None:
+    full, empty = tmp_path / "full", tmp_path / "empty"
+    entry(full, 1, blocks=8)
+    empty.mkdir()
+    caches = DashboardCaches(Settings(state_dir=str(tmp_path / "state")), (str(empty), str(full)), lambda: None)
+    view = caches.table(fresh=True)
+    assert list(view.bytes_by_root) == [str(full), str(empty)]
+    assert view.bytes_by_root[str(empty)] == 0
+    table, *_ = space_panel(view, caches.disks, None)
+    (one, other) = table.children.children[2].children
+    assert [cell.children for cell in other.children][:2] == [str(empty), "0 B"]
+    assert other.children[2].children == one.children[2].children, "the disk, too"
 
 
 def test_each_part_of_the_treemap_is_the_sum_of_its_parts() -> None:

@@ -326,10 +326,7 @@ class CacheScreen(TableScreen):
         if self.actions.refuses():
             return
         hint = "how much of the disk is to be free, as 50GB"
-        sizes: dict[str, int] = {}
-        for row in self._view.rows:
-            sizes[row.root] = sizes.get(row.root, 0) + row.bytes
-        largest_first = sorted(sizes, key=lambda root: -sizes[root])
+        largest_first = [root for root, size in self._view.bytes_by_root.items() if size]
         await self.ask(hint, self.host.settings.cache_min_free, partial(self.actions.make_room, largest_first))
 
     async def action_bring_back(self) -> None:

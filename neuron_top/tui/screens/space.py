@@ -45,13 +45,10 @@ def space_lines(theme: Theme, view: Space | str, width: int) -> list[Strip]:
     strips = [rule(theme, width, "Space")]
     if isinstance(view, str):
         return [*strips, *paragraph(theme, view, width, theme.quiet)]
-    sizes: dict[str, int] = {}
-    for row in view.entries.rows:
-        sizes[row.root] = sizes.get(row.root, 0) + row.bytes
-    if not sizes:
+    if not view.entries.rows:
         trash = _trash_lines(theme, view, width) if view.trash else []
         return [*strips, *paragraph(theme, "No entry takes space.", width, theme.quiet), *trash]
-    for root, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
+    for root, size in view.entries.bytes_by_root.items():
         strips += _root_lines(theme, root, size, view, width)
     return [
         *strips,
