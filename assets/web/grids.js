@@ -80,10 +80,20 @@
     if (row) { row.setSelected(true, true); } else { api?.deselectAll(); }
   }
 
+  /* The recording that a link has opened is selected in the first rows, by Dash: it undoes what it does not know of. */
+  function selectOpened(api) {
+    const row = api.getRowNode(new URLSearchParams(location.search).get("run") || "");
+    if (!row) { return; }
+    window.dash_clientside.set_props("runs-grid", {selectedRows: [row.data]});
+    api.ensureNodeVisible(row, "middle");
+  }
+
   /* As high as its rows, up to as many as the page gives it room for. */
   async function fit(id, most) {
     const api = await window.dash_ag_grid.getApiAsync(id), place = document.getElementById(id);
+    let selects = id === "runs-grid";  // a link may have opened one of its rows
     const follow = () => {
+      if (selects && api.getDisplayedRowCount()) { selects = false; selectOpened(api); }
       const room = place?.querySelector(".ag-header-viewport")?.clientWidth;
       if (room) { chooseColumns(api, id, room); }
       if (!place?.isConnected || api.isAnyFilterPresent()) { return; }

@@ -185,6 +185,17 @@ def test_the_selected_recording_is_that_of_the_address_and_can_be_chosen_again(b
         assert seen.complaints == []
 
 
+def test_the_recording_that_a_link_opens_is_selected_in_the_list(browser: Any, tmp_path: Path) -> None:
+    record(tmp_path)
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = opened(browser, f"{served.address}runs?run={RUNS[1]}")
+        seen.page.wait_for_selector("#runs-grid .ag-row-selected:has-text('tp2')")
+        seen.page.click("#runs-grid .ag-row:has-text('tp1') .ag-cell >> nth=0")
+        seen.page.wait_for_function("run => location.search.includes(run)", arg=RUNS[0])
+        assert seen.page.locator("#runs-grid .ag-row-selected:has-text('tp1')").count() == 1
+        assert seen.complaints == []
+
+
 def test_a_link_that_filters_entries_keeps_the_run_and_the_groups(browser: Any, tmp_path: Path) -> None:
     record(tmp_path)
     entry_in(tmp_path / "cache", State.FAILED, number=1)
