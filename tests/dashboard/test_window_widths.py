@@ -47,6 +47,28 @@ def test_equal_lines_are_one_row_and_only_the_newest_rows_are_sent() -> None:
     assert rows[-2].className == "plain"
 
 
+_ZONE_IS_FREE = """() => {
+    const zone = document.querySelector('.zone').getBoundingClientRect();
+    return zone.width > 0 && zone.right <= innerWidth
+        && [...document.querySelectorAll('.top :is(a, button, select), #connection')].every((one) => {
+            const box = one.getBoundingClientRect();
+            return box.left >= zone.right || box.right <= zone.left || box.top >= zone.bottom || box.bottom <= zone.top;
+        });
+}"""
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+def test_the_zone_of_all_times_has_room_on_phones_and_tablets(browser: Any, tmp_path: Path) -> None:
+    with serving(full(), tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.goto(served.address)
+        seen.page.wait_for_selector("#connection.up")
+        for width in (360, 390, 600, 641, 660, 700, 768, 1024, 1199, 1440):
+            seen.page.set_viewport_size({"width": width, "height": 800})
+            assert seen.page.evaluate(_ZONE_IS_FREE), width
+
+
 @pytest.mark.e2e
 @pytest.mark.timeout(600)
 def test_the_actions_of_the_cache_stand_in_one_line_of_a_laptop(browser: Any, tmp_path: Path) -> None:
