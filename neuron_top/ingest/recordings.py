@@ -162,8 +162,9 @@ def load_labeled(store: Store, wanted: str, settings: Settings, into: Run | None
     record = find_labeled(store, wanted, settings.state_path)
     run = load_run(store, record.id, settings.history_seconds, into)
     labels = LabelFile(settings.state_path).known().get(record.id)
-    if labels is not None and labels.name:
-        run.job.name = labels.name
+    given = labels.name if labels is not None else ""
+    # No event of a fleet's job says what it is called.
+    run.job.name = given or run.job.name or record.name or ("" if run.job.run else record.id)
     return run
 
 

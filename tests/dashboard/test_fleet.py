@@ -21,6 +21,7 @@ from neuron_top.dashboard.page_diff import outputs_of
 from neuron_top.dashboard.pages import fleet as fleet_page
 from neuron_top.identity import machine_id
 from neuron_top.services.fleet import FleetService
+from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.store.fleet_records import HeartbeatSteps, NodeRecord, PhaseSpan
 from neuron_top.store.postgres.fleet import FleetStore
@@ -171,6 +172,14 @@ def test_a_job_is_summed_up_over_its_nodes(postgres_url: str) -> None:
     with FleetService(Settings(store=postgres_url)) as fleet:
         total = fleet.summary("4711")
     assert (total.steps, total.loss, len(NODES)) == (3, 1.5, 4)
+
+
+def test_a_job_of_a_fleet_has_its_name_where_it_is_compared(postgres_url: str, tmp_path: Path) -> None:
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        store.open_job("4800")
+    runs = RunService(Settings(store=postgres_url, state_dir=str(tmp_path)))
+    assert [one.title for one in runs.overlay(["4711", "4800"])] == ["bert", "4800"]
 
 
 def rendered(shown: FleetPage, metric: str = "utilization", selected: tuple[str, ...] = ()) -> dict[str, Any]:
