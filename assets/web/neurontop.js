@@ -190,6 +190,7 @@
       if (last && last.dataset.key === line[2]) { drop(last); }
       addLine(list, line);
     }
+    markDays(list);
     if (news.focus) {
       const at = [...list.children].find((one) => one.dataset.key === news.focus);
       at?.classList.add("at");
@@ -222,6 +223,16 @@
     count(head, 1);
   }
 
+  /* The column of times has no days: they stand above the lines with which they begin. */
+  function markDays(list) {
+    let known = "";
+    for (const item of list.children) {
+      const day = heads.has(item) ? "" : item.dataset.day;
+      item.classList.toggle("day", Boolean(day) && day !== known);
+      known = day || known;
+    }
+  }
+
   function rowBelow(item) {
     let one = item.nextElementSibling;
     while (one && heads.has(one)) { one = one.nextElementSibling; }
@@ -246,11 +257,12 @@
     return window.dash_clientside.no_update;
   }
 
-  function lineItem([level, text, key, graph, time, who, component, message, alike]) {
+  function lineItem([level, text, key, graph, time, who, component, message, alike, , day]) {
     const item = document.createElement("li");
     item.className = ["error", "warning", "event"].includes(level) ? level : "";
     item.dataset.key = key;
     item.dataset.alike = alike;
+    item.dataset.day = day || "";
     if (!time && !who && !component) { item.classList.add("plain"); }
     for (const [name, value] of [["time", time], ["who", who], ["component", component]]) {
       const cell = document.createElement("span");
@@ -285,6 +297,7 @@
     if (!list || !found) { return none; }
     const height = list.scrollHeight;
     list.prepend(...found.lines.map(lineItem));  // found one by one: each is shown
+    markDays(list);
     list.scrollTop += list.scrollHeight - height;
     if (found.again) { window.dash_clientside.set_props("logs-older", {n_clicks: clicks + 1}); }
     return none;

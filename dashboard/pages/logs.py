@@ -175,19 +175,20 @@ def status_text(lines: list[LogLine], every: list[LogLine], unseen: int, query: 
 
 
 def rows_of(lines: list[LogLine], graphs: Mapping[LinePosition, str]) -> list[list[Any]]:
-    """(level, text, place, graph, time, who, component, message, what equal lines share, whether it begins a record).
+    """(level, text, place, graph, time, who, component, message, what equal lines share, whether it begins a record,
+    day).
 
-    Of graph, time, who and component "" where the line names none; of the message where it is the whole text.
+    Of graph, time, who, component and day "" where the line names none; of the message where it is the whole text.
     """
     return [_row(line, graphs.get((line.source, line.offset), "")) for line in lines]
 
 
 def _row(line: LogLine, graph: str) -> list[Any]:
-    split, alike, begins = split_line(line)
+    split, alike, begins, day = split_line(line)
     key = f"{crc32(repr(alike).encode()):x}" if split.message else ""
     message = split.message if split.message != line.text else ""
     place = f"{line.source}:{line.offset}"
-    return [line.level, line.text, place, graph, split.time, split.who, split.component, message, key, begins]
+    return [line.level, line.text, place, graph, split.time, split.who, split.component, message, key, begins, day]
 
 
 def news(

@@ -22,12 +22,14 @@ _ROUGH_WORDS = ("WARN", "ERROR", "CRITICAL", "FATAL")
 
 _LEVEL = r"(?:DEBUG|INFO|USER|WARN(?:ING)?|ERROR|CRITICAL|FATAL|TRACE)"
 _STAMP = re.compile(
-    r"\s*\[?(?:(?:\d{4}[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d\d|\d\d/\d\d/\d{4}|\d\d-\d\d|[A-Z][a-z]{2} [ \d]\d)[T ,]{1,2})?"
+    r"\s*\[?(?:(?:\d{4}[-/](?P<day>(?:\d\d|[A-Z][a-z]{2})[-/]\d\d)|\d\d/\d\d/\d{4}"
+    r"|(?P<short>\d\d-\d\d|[A-Z][a-z]{2} [ \d]\d))[T ,]{1,2})?"
     r"(?P<clock>\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(?: ?[AP]M\b)?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])?"
     r"(?:\]|:(?=\s)|(?=\s)|$)[\s:]*(?:>> )?"
     r"|\s*\[(?P<name>[\w.]{1,80}) (?P<inner>\d\d:\d\d:\d\d)\]\s*"
-    r"|(?:LOG )?[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d (?P<asctime>\d\d:\d\d:\d\d) \d{4}(?: - |\s|$)"
+    r"|(?:LOG )?[A-Z][a-z]{2} (?P<named>[A-Z][a-z]{2} [ \d]\d) (?P<asctime>\d\d:\d\d:\d\d) \d{4}(?: - |\s|$)"
 )
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _PROCESS = re.compile(
     r"\s*(?:"
     r"\[(?:rank|default)?(?P<rank>\d{1,6})\]:\s?(?!\Z)"  # alone on its line it numbers the failures that torchrun lists
@@ -130,6 +132,8 @@ class SplitLine(NamedTuple):
     """What equal lines have in common: warnings and errors may differ in numbers."""
     begins: bool
     """It stands for itself: lines below it that do not may belong to it."""
+    day: str
+    """`Nov 28`, however it is written there; "" where it is not, or where month and day could be either."""
 
 
 def columns(line: ReadLine) -> LogColumns:
@@ -172,7 +176,7 @@ def grouped(lines: Iterable[L]) -> LogRows[L]:
     at: dict[tuple[str, str, str], int] = {}
     following: int | None = None
     for line in lines:
-        split, key, begins = split_line(line)
+        split, key, begins, _ = split_line(line)
         if not begins and following is not None and following < len(rows) and keys[following] == key:
             index = following
         else:
@@ -199,20 +203,22 @@ def _joined(row: LogRow[L], line: L, split: LogColumns) -> LogRow[L]:
 
 @lru_cache(maxsize=8192)
 def _split(text: str, level: LineLevel) -> SplitLine:
-    split = _columns(text, level in _ROUGH)
+    split, day = _columns(text, level in _ROUGH)
     rough = level in _ROUGH or split.message.startswith(_ROUGH_WORDS)
     message = _DIGITS.sub("#", split.message) if rough else split.message
-    return SplitLine(split, (split.component, level, message), split.begins or level in _ROUGH)
+    return SplitLine(split, (split.component, level, message), split.begins or level in _ROUGH, day)
 
 
-def _columns(text: str, has_level: bool) -> LogColumns:
-    time = who = component = kept = ""
+def _columns(text: str, has_level: bool) -> tuple[LogColumns, str]:
+    """(a line in columns, its day)."""
+    time = who = component = kept = day = ""
     at, dated = 0, False
     for _ in range(_MOST_PIECES):
         if found := _PROCESS.match(text, at):
             who = _who(found) or who
         elif not time and (found := _STAMP.match(text, at)):
             time = found["clock"] or found["inner"] or found["asctime"]
+            day = _day(found["day"] or found["short"] or found["named"] or "")
             component = found["name"] or component
             dated = True
         elif dated and not component and (found := _NUMBERS.match(text, at)):
@@ -231,7 +237,15 @@ def _columns(text: str, has_level: bool) -> LogColumns:
     message = text[at:]
     if dated and "|" not in message:
         message = _WIDE.sub("  ", message)
-    return LogColumns(time, who, component, kept + (message.lstrip() if component or kept else message))
+    return LogColumns(time, who, component, kept + (message.lstrip() if component or kept else message)), day
+
+
+def _day(written: str) -> str:
+    """`Nov 28` of `11-28`, `11/28`, `Nov-28` or `Nov  8`; "" of what is no day."""
+    month, day = written[:-3], written[-2:].lstrip(" 0")
+    if month.isdigit():
+        month = _MONTHS[int(month) - 1] if 0 < int(month) <= len(_MONTHS) else ""
+    return f"{month} {day}" if month in _MONTHS and day else ""
 
 
 def _is_front(found: re.Match[str], dated: bool) -> bool:

@@ -47,6 +47,7 @@ def test_a_line_comes_with_its_columns_and_equal_ones_share_a_key() -> None:
     one, other = logs.rows_of([LogLine(source="log:a", offset=at, text=text) for at, text in enumerate(texts)], {})
     assert one[4:8] == ["14:12:00", "", "NEURON_CC", "same"]
     assert one[8] == other[8] != ""
+    assert one[10] == "Sep 21"
     (plain,) = logs.rows_of([LogLine(source="log:a", offset=0, text="  at File x")], {})
     assert plain[4:8] == ["", "", "", ""]
 
@@ -120,6 +121,34 @@ def test_equal_lines_are_one_row_and_a_click_in_a_chart_leads_to_its_moment(brow
         seen.page.click("text=show the newest")
         seen.until("#logs-count", "the last")
         assert (seen.complaints, seen.alerts) == ([], [])
+
+
+_DAYS = """() => [...document.querySelectorAll('#logs-lines li')]
+    .map((one) => getComputedStyle(one, '::before').content)"""
+_BELOW_THE_DAY = """() => {
+    const one = document.querySelectorAll('#logs-lines li')[3], {top} = one.getBoundingClientRect();
+    return [...one.querySelectorAll('.time, .message')].map((each) => each.getBoundingClientRect().top - top);
+}"""
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("width", [1440, 390])
+def test_each_day_stands_above_the_lines_with_which_it_begins(browser: Any, tmp_path: Path, width: int) -> None:
+    texts = [
+        f"2026-09-2{day} 14:12:0{second}.000: INFO ||NEURON_CC||: part {day}{second}"
+        for day in (1, 2)
+        for second in range(3)
+    ]
+    lines = [LogLine(source="log:a", offset=number * WIDE, text=text) for number, text in enumerate(texts)]
+    with serving(StillFeed(job(), lines=lines), tmp_path) as served:
+        seen = Watched(browser, viewport={"width": width, "height": 900})
+        seen.page.goto(f"{served.address}logs")
+        seen.until("#logs-lines", "part 22")
+        days = seen.page.evaluate(_DAYS)
+        assert days == ['"Sep 21"', "none", "none", '"Sep 22"', "none", "none"]
+        assert min(seen.page.evaluate(_BELOW_THE_DAY)) > 10, "the day has a row of its own"
+        assert seen.complaints == []
 
 
 @pytest.mark.e2e

@@ -6,7 +6,7 @@ import pytest
 
 from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.log_line import LogLine, readable
-from neuron_top.views.log_rows import columns, grouped, single
+from neuron_top.views.log_rows import columns, grouped, single, split_line
 
 
 def line(text: str, level: LineLevel = LineLevel.PLAIN, rank: int | None = None, offset: int = 0) -> LogLine:
@@ -46,6 +46,25 @@ CASES = {
 @pytest.mark.parametrize("text", CASES)
 def test_what_stands_in_front_of_a_message_has_columns(text: str) -> None:
     assert tuple(columns(line(text))) == CASES[text]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "day"),
+    [
+        ("2026-01-02 10:00:00,123 - ", "Jan 2"),
+        ("2026-Aug-06 06:16:11.0548 ", "Aug 6"),
+        ("2026/03/29 09:31:51 ", "Mar 29"),
+        ("LOG Thu Nov 26 08:09:22 2026 - ", "Nov 26"),
+        ("Nov  6 08:09:22 ", "Nov 6"),
+        ("INFO 02-04 19:28:37 ", "Feb 4"),
+        ("05/11/2026 10:00:00 ", ""),  # of May or of November
+        ("2026-13-01 10:00:00 ", ""),
+        ("10:00:00 ", ""),
+        ("", ""),
+    ],
+)
+def test_the_day_of_a_line_is_read_in_every_form_that_is_no_guess(stamp: str, day: str) -> None:
+    assert split_line(line(f"{stamp}ready")).day == day
 
 
 @pytest.mark.parametrize(
