@@ -8,6 +8,7 @@ from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
 
+from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.address import search_with
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.components import attributes, note, panel, table, text_block
@@ -43,6 +44,7 @@ def change_panel() -> Any:
         ("source", "Pull from", "s3://bucket/prefix, or a folder"),
         ("root", "Cache", "empty: the one in force on each node"),
     )
+    may_ask = current_permission.get() >= Permission.ACT
     action = dcc.Dropdown(names, next(iter(names)), id="fleet-ask-action", clearable=False, className="run-picker")
     form = [
         html.Div([html.Label("Action", htmlFor="fleet-ask-action"), action], className="twice"),
@@ -55,7 +57,7 @@ def change_panel() -> Any:
             )
             for name, label, hint in fields
         ),
-        html.Div(html.Button("Plan it", id="fleet-ask", n_clicks=0, className="plain")),
+        html.Div(html.Button("Plan it", id="fleet-ask", n_clicks=0, className="plain", disabled=not may_ask)),
     ]
     statement = {EXCLUSIVE: "no other host or container uses these caches (needed for network file systems)"}
     return panel(
@@ -63,6 +65,7 @@ def change_panel() -> Any:
         dcc.Store(id="fleet-change-marks", data=None),
         html.Div(form, className="fields"),
         dcc.Checklist(statement, [], id="fleet-ask-exclusive", className="switch"),
+        None if may_ask else note(why_not_act("to change nodes")),
         html.Div(id="fleet-asked", role="alert"),
         html.Div(id="fleet-acted", role="alert"),
         html.Div(id="fleet-change", role="status"),

@@ -99,6 +99,8 @@ def test_every_action_of_the_registry_is_offered_and_buttons_are_for_who_may_act
     form = written(fleet_change_panel.change_panel())
     assert all(row.fleet_help in form for row in FLEET_ACTIONS.values())
     assert "marked" not in form, "nothing is marked here"
+    assert '"disabled": true' in form, "a click would be refused without a word"
+    assert "Sign in with the act token to change nodes" in form
     with answering(postgres_url, tmp_path, monkeypatch), FleetActions(Settings(store=postgres_url)) as actions:
         plan = actions.ask(FleetRequest(action="evict", modules=(module(3),)), ["n1", "n3"])
         plan = actions.answered(plan.batch, PATIENCE)
@@ -106,7 +108,10 @@ def test_every_action_of_the_registry_is_offered_and_buttons_are_for_who_may_act
         reader = written(fleet_change_panel.render(plan, (plan,)))
         token = current_permission.set(Permission.ACT)
         operator = written(fleet_change_panel.render(plan, (plan,)))
+        form = written(fleet_change_panel.change_panel())
         current_permission.reset(token)
+    assert "Sign in" not in form
+    assert '"disabled": true' not in form
     assert "Sign in with the act token" in reader
     assert "Sign in with the act token" not in operator
     assert (reader.count('"disabled": true'), operator.count('"disabled": true')) == (2, 0)
