@@ -81,6 +81,21 @@ def test_axe_finds_nothing_on_the_page_of_a_fleet(browser: Any, served: Served, 
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_panels_are_shown_once_their_numbers_are_there(browser: Any, served: Served) -> None:
+    seen = Watched(browser)
+    seen.page.route("**/_dash-update-component", lambda route: None)  # no answer comes
+    seen.page.goto(f"{served.address}fleet")
+    seen.page.wait_for_selector("#fleet-jobs", state="attached")
+    assert not seen.page.is_visible(".panel:has(#fleet-steps)")
+    words = "() => getComputedStyle(document.querySelector('#page > .grid'), '::before').content"
+    assert seen.page.evaluate(words) == '"Reading the fleet …"'
+    seen.page.unroute("**/_dash-update-component")
+    seen.page.reload()
+    seen.until("#fleet-jobs", "4711")
+    assert seen.page.is_visible(".panel:has(#fleet-steps)")
+    assert seen.page.evaluate(words) == "none"
+
+
 _LAST_BUTTON = """() => {
     const all = document.querySelectorAll('#fleet-phases .modebar-btn'), last = all[all.length - 1];
     if (!last) { return false; }
