@@ -42,7 +42,7 @@ def change_panel() -> Any:
         ("nodes", "Nodes", "n1, trn-01*; * is every node"),
         ("modules", "Modules", "MODULE_12* …; empty: all"),
         ("source", "Pull from", "s3://bucket/prefix, or a folder"),
-        ("root", "Cache", "empty: the one in force on each node"),
+        ("root", "Cache", "empty: that of each node"),
     )
     may_ask = current_permission.get() >= Permission.ACT
     action = dcc.Dropdown(names, next(iter(names)), id="fleet-ask-action", clearable=False, className="run-picker")

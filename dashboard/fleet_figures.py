@@ -48,7 +48,7 @@ def nodes_figure(cells: FleetCells, colors: ChartColors, selected: Collection[st
     """
     count = len(cells.cells)
     if not count:
-        return PageChart(empty(colors, "no node matches"))
+        return PageChart(empty(colors, "no node matches", 70))
     named = count <= MOST_NAMED
     longest = min(_LONGEST_NAME, max(len(plain(cell.node)) for cell in cells.cells))
     across = min(MOST_ACROSS, max(8, ceil(sqrt(count * 2.5))))

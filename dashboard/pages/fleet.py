@@ -203,7 +203,9 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
     return {
         "fleet-summary": [fleet_text(page) + shown, *_only(answer)],
         "fleet-jobs": _jobs(answer),
-        "fleet-cells": figures.nodes_figure(fleet_cells(answer.nodes, metric), colors, frozenset(answer.selected)),
+        "fleet-cells": figures.nodes_figure(fleet_cells(answer.nodes, metric), colors, frozenset(answer.selected))
+        if page.nodes
+        else PageChart(empty(colors, "no node has reported yet", 70)),
         "fleet-selected": _selected(answer),
         "fleet-top": _top(answer),
         "fleet-different": _different(answer),

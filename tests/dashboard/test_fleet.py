@@ -221,6 +221,15 @@ def test_the_page_stays_where_its_node_is_gone_and_the_node_can_be_closed(served
     assert "4711" in str(shown["fleet-jobs"])
 
 
+def test_cells_that_are_not_there_say_whether_something_was_searched_for(served: Served) -> None:
+    (words,) = rendered(page([]))["fleet-cells"].figure["layout"]["annotations"]
+    assert words["text"] == "no node has reported yet"
+    with closing(DashboardFleet(served.feeds.settings)) as fleet:
+        searched = fleet_page.render(fleet_page.answer_of(fleet, {"q": "zzz"}), DARK)
+    (words,) = searched["fleet-cells"].figure["layout"]["annotations"]
+    assert words["text"] == "no node matches"
+
+
 def test_selected_nodes_are_marked_in_their_cells_and_named_below_them() -> None:
     shown = page([reported("n1"), reported("n2")])
     none = rendered(shown)
