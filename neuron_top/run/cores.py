@@ -69,8 +69,9 @@ class Core:
         """Bytes that other cores hold in the same bank, because what runs out is the bank."""
         self.gpu: GpuMemory | None = None
         """Set if a worker computes on a GPU: memory and its kinds are then those of the GPU, not of the host."""
-        self._gpu_pid: int | None = None
-        """The pid of that worker; the next one, after a restart, has not reported anything yet."""
+        self._reporter: int | None = None
+        """The pid of the worker whose report `kinds` is; the next one, after a restart, has not reported anything yet.
+        None where the sample itself has kinds."""
         self.peak: int | None = None
         """Highest memory ever seen or reported."""
         self.kinds: dict[str, int] = {}
@@ -125,13 +126,14 @@ class Core:
         """Take what a worker reports of its memory. The history starts anew when GPU memory replaces the host's."""
         if worker.gpu is None:
             if self.gpu is None:
+                self._reporter = worker.pid
                 self.set_kinds(_adding_up(worker.kinds, self.sample.memory), worker.time)
             return
         if self.gpu is None:
             self.peak, self.kind_peaks = None, {}
             self.memory, self.recent_memory = Series(capacity=self._buckets), Recent()
             self.kind_history = BreakdownHistory(capacity=KIND_BUCKETS, kinds=KINDS_KEPT)
-        self.gpu, self._gpu_pid = worker.gpu, worker.pid
+        self.gpu, self._reporter = worker.gpu, worker.pid
         self.set_kinds(worker.gpu.kinds, worker.time)
         self.set_beside(worker.gpu.beside or 0)
 
@@ -145,7 +147,7 @@ class Core:
         """Take one sample. For a worker on a GPU, it has the host's memory; the worker itself reports the GPU's."""
         self.version += 1
         if self.gpu is not None:
-            said = self.gpu if sample.pid == self._gpu_pid else None
+            said = self.gpu if sample.pid == self._reporter else None
             sample = msgspec.structs.replace(
                 sample,
                 memory=said and said.memory,
@@ -160,9 +162,13 @@ class Core:
             if seen is not None:
                 self.peak = seen if self.peak is None else max(self.peak, seen)
         if sample.kinds:
+            self._reporter = None
             self.set_kinds(sample.kinds, time)
         elif self.gpu is None and self.kinds:
-            self.kinds = _adding_up(self.kinds, sample.memory)
+            if self._reporter is None or sample.pid != self._reporter:
+                self.set_kinds({}, time)
+            else:
+                self.kinds = _adding_up(self.kinds, sample.memory)
         if time is None:
             return
         self.first_sampled = time if self.first_sampled is None else self.first_sampled
