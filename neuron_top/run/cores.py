@@ -204,6 +204,8 @@ class CoreTracker:
         self.cores: dict[str, Core] = {}
         self._banks: dict[tuple[str, int | None, int], dict[str, Core]] = {}
         """The cores of each bank, by node and device."""
+        self._have_devices: dict[str, None] = {}
+        """Nodes whose NeuronCores were sampled: no worker stands for a core there."""
         self.devices: dict[int, Device] = {}
         self.instance_type = ""
         self.lnc: int | None = None
@@ -284,6 +286,13 @@ class CoreTracker:
         self.log_levels[event.level] = self.log_levels.get(event.level, 0) + count
 
     def _sampled(self, event: CoresSampled) -> None:
+        if event.kind is CoreKind.LOCAL and event.node in self._have_devices:
+            return
+        if event.kind is CoreKind.NEURON and event.node not in self._have_devices:
+            self._have_devices[event.node] = None
+            for worker in self.in_order():
+                if worker.node == event.node and worker.kind is CoreKind.LOCAL:
+                    del self.cores[worker.key]
         self.last_sample = event.time if event.time is not None else self.last_sample
         self.period = event.period if event.period is not None else self.period
         banks = []

@@ -120,6 +120,21 @@ def test_a_core_that_idles_while_its_peers_work_is_named():
     assert not raised(99.5, *(sampled(float(at), 0.0, 0.0, 0.0, 0.0) for at in range(100)))
 
 
+def test_workers_stand_for_no_core_beside_neuron_cores_nor_hide_that_their_telemetry_is_lost():
+    def workers(at: float) -> CoresSampled:
+        waiting = tuple(CoreSample(core=rank, utilization=0.01, memory=10) for rank in range(2))
+        return CoresSampled(kind=CoreKind.LOCAL, cores=waiting, at=at, period=1.0)
+
+    both = [event for second in range(100) for event in (workers(float(second)), sampled(float(second), 0.9, 0.9))]
+    run = Run()
+    for event in both:
+        run.apply(event)
+    assert [core.kind for core in run.cores.in_order()] == [CoreKind.NEURON] * 2
+    assert not raised(99.5, *both)
+    silent = raised(160.0, *both, *(workers(float(second)) for second in range(100, 160)))
+    assert silent["telemetry lost"].since == 99.0
+
+
 def test_lost_telemetry_is_reported_while_the_job_runs_and_not_after_it():
     events = (RunStarted(run="r", at=0.0), sampled(1.0, 0.5))
     assert raised(60.0, *events)["telemetry lost"].since == 1.0
