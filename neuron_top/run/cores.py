@@ -216,8 +216,9 @@ class CoreTracker:
         self.statuses: dict[str, int] = {}
         """Executions by status, added up over all periods and processes."""
         self.execution_errors: dict[str, int] = {}
-        self.latency: dict[str, float] = {}
-        """Latency percentiles of the newest period, seconds."""
+        self._latency: dict[str, float] = {}
+        """Latency percentiles of the newest period with executions, seconds."""
+        self._latency_at: float | None = None
         self._hardware_errors = HardwareErrors()
         self.counters: dict[tuple[int, int], CoreCountersRead] = {}
         """The driver's running totals by (device, physical core), the newest."""
@@ -243,6 +244,13 @@ class CoreTracker:
         """All cores by node, kind and number."""
         return sorted(self.cores.values(), key=lambda core: (core.node, core.kind, core.index))
 
+    def recent_latency(self, step_seconds: float | None = None) -> dict[str, float]:
+        """Latency percentiles of the newest period with executions, seconds; empty if cores were sampled for two of
+        max(one training step, 30 s) since then, in which nothing was executed."""
+        at, longest = self._latency_at, 2 * max(step_seconds or 0.0, SMOOTH_SECONDS)
+        is_old = at is not None and self.last_sample is not None and self.last_sample - at > longest
+        return {} if is_old else self._latency
+
     def apply(self, event: RuntimeFamily) -> None:  # noqa: C901 (one case per event is the point)
         """Take one event into account."""
         match event:
@@ -255,7 +263,8 @@ class CoreTracker:
             case ExecutionsCounted():
                 _add(self.statuses, event.statuses)
                 _add(self.execution_errors, event.errors)
-                self.latency = event.latency or self.latency
+                if event.latency:
+                    self._latency, self._latency_at = event.latency, event.time
             case RuntimeLogged():
                 self.log_levels[event.level] = self.log_levels.get(event.level, 0) + 1
                 if event.level.is_error:

@@ -114,7 +114,7 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         strips.append(
             Line(theme, width).put("  looking for worker processes, Neuron devices and logs…", theme.quiet).strip()
         )
-    if view.host.memory_total is not None:
+    if view.host.memory_total is not None and not view.host.stale:
         line = Line(theme, width).put(f"  {glyphs.done} ", theme.good).put("this host", theme.text, 18).gap()
         used = f"{bytes_text(view.host.memory_used)} of {bytes_text(view.host.memory_total)} memory in use"
         strips.append(line.put(used, theme.quiet).strip())
