@@ -26,6 +26,8 @@ _LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".stdout", ".stderr")
 _CAPTURE_START = 64 * 1024
 """Bytes of a file that show whether it is a capture of telemetry."""
 _CAPTURE_MARKS = (b'"neuron_runtime_data"', b'"neuron_hardware_info"', b'"system_data"')
+_MARKS_INSIDE = (b"neuron_runtime_data", b"neuron_hardware_info", b"system_data", b'"neuron_device"')
+"""The same within the JSON of a log service, or of neuron-ls: with these, a file in JSON lines is a capture."""
 _DEEPEST = 4
 _MOST_LOGS = 500
 """How many logs of a folder are read."""
@@ -117,8 +119,7 @@ def _head(path: str) -> LogHead:
 
 def _check_places(paths: Sequence[str]) -> None:
     for path in (Path(path) for path in paths if path != STANDARD_INPUT):
-        # `_is_telemetry` reads the file, so it comes last: this is before the first frame.
-        if not path.exists() and not path.absolute().parent.is_dir() and not _is_telemetry(str(path)):
+        if not path.exists() and not path.absolute().parent.is_dir():
             raise NothingToShow(f"{path}: neither the file nor its folder exists")
 
 
@@ -173,16 +174,17 @@ def is_cache_root(path: Path) -> bool:
 
 
 def _is_telemetry(path: str) -> bool:
-    """Whether a path is a capture of neuron-monitor, by its name, or by how its content begins."""
-    if path.endswith((".jsonl", ".ndjson")):
-        return True
+    """Whether a path is a capture of neuron-monitor, by how its content begins; by its name while it has none."""
+    has_name = path.endswith((".jsonl", ".ndjson"))
     try:
         if not Path(path).is_file():  # a pipe would be read empty
-            return False
+            return has_name
         with open(path, "rb") as file:
             start = file.read(_CAPTURE_START).lstrip()
     except OSError:
-        return False
+        return has_name
+    if has_name:  # jobs log in JSON lines, too
+        return not start or any(mark in start for mark in _MARKS_INSIDE)
     return start.startswith(b"{") and any(mark in start for mark in _CAPTURE_MARKS)
 
 

@@ -33,7 +33,7 @@ from neuron_top.events import (
     WorkerMemoryReported,
 )
 from neuron_top.events.levels import LogLevel
-from neuron_top.events.log_sources import is_log
+from neuron_top.events.log_sources import is_capture, is_log
 from neuron_top.run.breakdown_history import BreakdownHistory
 from neuron_top.run.exhausted import Exhaustions
 from neuron_top.run.hardware_errors import HardwareErrors
@@ -194,6 +194,11 @@ class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
     def is_log(self) -> bool:
         """Whether it is a log, and not telemetry."""
         return is_log(self.name)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file that is read, a log or a capture: its path is in the text."""
+        return self.is_log or is_capture(self.name)
 
 
 class CoreTracker:

@@ -104,7 +104,7 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         if source.available and source.name.startswith("cache:"):  # shown below, with what is in it
             continue
         sign, style = (glyphs.done, theme.good) if source.available else (glyphs.queued, theme.quiet)
-        name = "log" if source.is_log else source.name  # the path of a log stands in the text
+        name = source.name.partition(":")[0] if source.is_file else source.name  # its path stands in the text
         line = Line(theme, width).put(f"  {sign} ", style).put(name, theme.text, 18).gap()
         text = without_backticks(source.text) or ("found" if source.available else "not found")
         first, *more = lines_of(text, max(20, line.left)) if whole else [text]
