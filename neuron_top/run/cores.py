@@ -207,13 +207,13 @@ class CoreTracker:
     def __init__(self, history_seconds: float = 8 * 3600.0) -> None:
         self._buckets = int(min(3600, max(240, history_seconds / 8)))
         self.cores: dict[str, Core] = {}
-        self._banks: dict[tuple[str, int | None, int], dict[str, Core]] = {}
-        """The cores of each bank, by node and device."""
         self._have_devices: dict[str, None] = {}
         """Nodes whose NeuronCores were sampled: no worker stands for a core there."""
         self.devices: dict[int, Device] = {}
         self.instance_type = ""
         self.lnc: int | None = None
+        self._lnc_of: dict[str, int] = {}
+        """By node."""
         self.host: HostSampled | None = None
         self.host_cpu = Series(capacity=self._buckets)
         self.host_memory = Series(capacity=self._buckets)
@@ -280,8 +280,7 @@ class CoreTracker:
                 if event.name in self.neff_memory or len(self.neff_memory) < NEFFS_KEPT:
                     self.neff_memory[event.name] = event
             case DevicesFound():
-                self.instance_type, self.lnc = event.instance_type or self.instance_type, event.lnc
-                self.devices.update({device.index: device for device in event.devices})
+                self._devices_found(event)
             case HardwareErrorsCounted():
                 self._hardware_errors.add(event)
             case CoreCountersRead():
@@ -299,6 +298,19 @@ class CoreTracker:
         """Count `count` equal lines of the runtime."""
         self.log_levels[event.level] = self.log_levels.get(event.level, 0) + count
 
+    def _devices_found(self, event: DevicesFound) -> None:
+        """Take the devices. If a node's logical cores are made of another number of physical ones now, its cores begin
+        anew: the numbers stand for others."""
+        self.instance_type, self.lnc = event.instance_type or self.instance_type, event.lnc
+        self.devices.update({device.index: device for device in event.devices})
+        if event.lnc is None:
+            return
+        if self._lnc_of.setdefault(event.node, event.lnc) != event.lnc:
+            self._lnc_of[event.node] = event.lnc
+            for core in self.in_order():
+                if core.node == event.node and core.kind is CoreKind.NEURON:
+                    del self.cores[core.key]
+
     def _sampled(self, event: CoresSampled) -> None:
         if event.kind is CoreKind.LOCAL and event.node in self._have_devices:
             return
@@ -309,7 +321,7 @@ class CoreTracker:
                     del self.cores[worker.key]
         self.last_sample = event.time if event.time is not None else self.last_sample
         self.period = event.period if event.period is not None else self.period
-        banks = []
+        banks: dict[tuple[int | None, int], list[Core]] = {}
         for sample in event.cores:
             key = f"{event.node}/{event.kind}/{sample.core}"
             core = self.cores.get(key)
@@ -320,11 +332,9 @@ class CoreTracker:
                 core.set_memory_of(memory)
             core.take(sample, event.time)
             if sample.bank is not None:
-                bank = event.node, sample.device, sample.bank
-                self._banks.setdefault(bank, {})[key] = core
-                banks.append(bank)
-        for bank in dict.fromkeys(banks):
-            _share(tuple(self._banks[bank].values()))
+                banks.setdefault((sample.device, sample.bank), []).append(core)
+        for cores in banks.values():
+            _share(cores)
 
     def _worker_memory(self, event: WorkerMemoryReported) -> None:
         self.worker_memory[f"{event.node}/{event.pid}"] = event
