@@ -125,6 +125,9 @@ class LogFiles:
                 self._problems[key] = text
                 name = log_source(key)
                 emit(SourceUnavailable(name=name, reason=text) if text else SourceAvailable(name=name, detail=key))
+        for key in [key for key, text in self._problems.items() if text and key not in self._named]:
+            self._problems[key] = ""  # it is a folder now, or was deleted
+            emit(SourceAvailable(name=log_source(key)))
         self._report_left_out(emit)
         # Logs that a folder held first may be old; those that turn up later are new, and read from their beginning.
         self._from_end = False
