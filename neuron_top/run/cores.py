@@ -157,7 +157,7 @@ class Core:
             if said is None and self.kinds:
                 self.set_kinds({}, time)
                 self.set_beside(0)
-        self.sample, self.sampled = sample, time
+        before, self.sample, self.sampled = self.sampled, sample, time
         for seen in (sample.memory, sample.peak):
             if seen is not None:
                 self.peak = seen if self.peak is None else max(self.peak, seen)
@@ -169,8 +169,15 @@ class Core:
                 self.set_kinds({}, time)
             else:
                 self.kinds = _adding_up(self.kinds, sample.memory)
-        if time is None:
-            return
+        if time is not None:
+            self._keep(sample, time, before)
+
+    def _keep(self, sample: CoreSample, time: float, before: float | None) -> None:
+        """Add a sample to the histories. `before`: the time of the last one."""
+        if before is not None and time < before - SMOOTH_SECONDS:
+            # The clock was set back: what was sampled before must not count as recent, nor as busy from now on.
+            self.recent_utilization, self.recent_memory = Recent(), Recent()
+            self.first_sampled, self.last_busy = time, None
         self.first_sampled = time if self.first_sampled is None else self.first_sampled
         if sample.utilization is not None:
             self.utilization.add(time, sample.utilization)

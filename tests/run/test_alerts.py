@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from neuron_top.events import (
     AnyEvent,
     CachedFailureHit,
@@ -118,6 +120,16 @@ def test_a_core_that_idles_while_its_peers_work_is_named():
     alert = raised(99.5, *busy)["core idle while its peers work"]
     assert (alert.core, alert.since) == ("/neuron/2", 19.0)
     assert not raised(99.5, *(sampled(float(at), 0.0, 0.0, 0.0, 0.0) for at in range(100)))
+
+
+def test_a_core_that_idles_after_the_clock_was_set_back_is_named_as_soon_as_any():
+    before = [sampled(float(at), 0.9, 0.9, 0.9) for at in range(5000, 5100)]
+    after = [sampled(float(at), 0.9, 0.9, 0.0) for at in range(1000, 1100)]
+    run = Run()
+    for event in (*before, *after[:2]):
+        run.apply(event)
+    assert [core.smoothed() for core in run.cores.in_order()] == [pytest.approx(0.9), pytest.approx(0.9), 0.0]
+    assert raised(1099.5, *before, *after)["core idle while its peers work"].since == 1000.0
 
 
 def test_workers_stand_for_no_core_beside_neuron_cores_nor_hide_that_their_telemetry_is_lost():
