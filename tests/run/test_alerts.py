@@ -25,6 +25,8 @@ from neuron_top.events import (
     ProcessSeen,
     RunFinished,
     RunStarted,
+    SourceAvailable,
+    SourceUnavailable,
     StepReported,
     TrialRunStarted,
     WorkerDied,
@@ -151,6 +153,16 @@ def test_lost_telemetry_is_reported_while_the_job_runs_and_not_after_it():
     events = (RunStarted(run="r", at=0.0), sampled(1.0, 0.5))
     assert raised(60.0, *events)["telemetry lost"].since == 1.0
     assert not raised(60.0, *events, RunFinished(run="r", exit_code=0, at=2.0))
+
+
+def test_the_reason_of_lost_telemetry_is_that_of_the_source_that_was_lost():
+    def absent(name: str, at: float) -> SourceUnavailable:
+        return SourceUnavailable(name=name, reason=f"{name} is absent", at=at)
+
+    available = SourceAvailable(name="neuron-monitor", at=1.0)
+    events = (available, absent("sysfs", 1.0), absent("log:x", 1.0), sampled(2.0, 0.5), absent("neuron-monitor", 3.0))
+    alert = raised(60.0, RunStarted(run="r", at=0.0), *events, absent("log:y", 5.0))["telemetry lost"]
+    assert "neuron-monitor is absent" in alert.evidence
 
 
 def test_local_workers_that_ended_are_no_loss_of_telemetry():
