@@ -81,7 +81,7 @@ def _found(view: Overview) -> list[str]:
         for source in view.sources
         if not (source.available and source.name.startswith("cache:"))
     ]
-    if view.host.memory_total is not None:
+    if view.host.memory_total is not None and not view.host.stale:
         used, total = bytes_text(view.host.memory_used), bytes_text(view.host.memory_total)
         lines.append(f"this host: {used} of {total} memory in use")
     for place in view.cache.places:

@@ -76,8 +76,9 @@ def _job(view: Overview) -> Iterator[Metric]:
     for source in view.sources:
         sources.add_metric((name_text(source.name),), float(source.available))
     yield sources
-    yield from _gauge("host_cpu_ratio", "Busy share of the host's processors", view.host.cpu)
-    yield from _gauge("host_memory_used_bytes", "Memory of the host in use", view.host.memory_used)
+    fresh = not view.host.stale
+    yield from _gauge("host_cpu_ratio", "Busy share of the host's processors", view.host.cpu if fresh else None)
+    yield from _gauge("host_memory_used_bytes", "Memory of the host in use", view.host.memory_used if fresh else None)
     yield from _gauge("host_memory_bytes", "Memory of the host", view.host.memory_total)
 
 

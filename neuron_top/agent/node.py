@@ -16,6 +16,7 @@ from neuron_top.agent.sink import SpoolSink
 from neuron_top.events import ClockMeasured, NodeDescribed
 from neuron_top.identity import Identity
 from neuron_top.ingest.recording import measured_compiles
+from neuron_top.parsers.json_fields import MOST_ITEMS
 from neuron_top.run.graph import Wait
 from neuron_top.run.history import median
 from neuron_top.run.model import Run
@@ -156,7 +157,7 @@ def node_now(run: Run, now: float, node: str, job: str, notes: dict[str, int], o
         worst_wait=max(waits, default=None),
         clock_offset=offset,
         metrics={name: _spread(rows, values, max if name in WORST_IS_HIGH else min) for name, values in known.items()},
-        cores=known,
+        cores={name: _by_number(rows, values) for name, values in known.items()},
         steps=heartbeat_rows(run),
         notes=notes,
     )
@@ -183,6 +184,15 @@ def waits_of(run: Run, now: float, node: str, job: str) -> Iterator[WaitRecord]:
 
 def _end(wait: Wait, now: float) -> float:
     return wait.end if wait.end is not None else now
+
+
+def _by_number(rows: list[CoreRow], values: list[float | None]) -> list[float | None]:
+    """The values, each at the number of its core; as they are if a number is beyond those of cores."""
+    numbers = [row.core for row in rows]
+    if max(numbers) >= MOST_ITEMS:
+        return values
+    numbered = dict(zip(numbers, values, strict=True))
+    return [numbered.get(number) for number in range(max(numbers) + 1)]
 
 
 def _spread(rows: list[CoreRow], values: list[float | None], worst: Callable[[list[float]], float]) -> Spread:

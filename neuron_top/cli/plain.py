@@ -80,7 +80,7 @@ class PlainProgress:
             self._last_line = line
 
     def _tell_missing(self, view: Overview) -> None:
-        now = {source.name: source.text for source in view.sources if not source.available and source.is_log}
+        now = {source.name: source.text for source in view.sources if not source.available and source.is_file}
         for name, text in now.items():
             if self._missing.get(name) != text and self._print(visible(text)):
                 self._missing[name] = text

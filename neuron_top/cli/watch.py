@@ -219,7 +219,7 @@ def _once(feed: EndingFeed, settings: Settings, *, named: bool) -> int:
                 log_stderr(f"neurontop: {source.name}: {source.text}")
         return 0
     for source in view.sources:
-        if named and not source.available and source.is_log:
+        if named and not source.available and source.is_file:
             log_stderr(f"neurontop: {source.text}")
     from neuron_top.services.jobs import named_jobs
 

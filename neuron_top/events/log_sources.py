@@ -1,16 +1,28 @@
-"""Sources of lines, as `Event.source` names them: `log:<path>`, `log:-` for a pipe, in a fleet `log:<node>:<path>`."""
+"""Sources of lines, as `Event.source` names them: `log:<path>`, `log:-` for a pipe, in a fleet `log:<node>:<path>`; and
+captures of telemetry: `telemetry:<path>`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 _PREFIX = "log:"
+_CAPTURE = "telemetry:"
 PIPE_SOURCE = f"{_PREFIX}-"
 
 
 def log_source(path: str | Path, node: str | None = None) -> str:
     """The source of the lines of a log; `node`: whose log it is, where several nodes have logs."""
     return f"{_PREFIX}{node}:{path}" if node is not None else f"{_PREFIX}{path}"
+
+
+def capture_source(path: str | Path) -> str:
+    """The source of what a capture of telemetry holds."""
+    return f"{_CAPTURE}{path}"
+
+
+def is_capture(source: str) -> bool:
+    """Whether this source is a capture of telemetry."""
+    return source.startswith(_CAPTURE)
 
 
 def is_log(source: str) -> bool:

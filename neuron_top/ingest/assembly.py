@@ -26,8 +26,11 @@ _LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".stdout", ".stderr")
 _CAPTURE_START = 64 * 1024
 """Bytes of a file that show whether it is a capture of telemetry."""
 _CAPTURE_MARKS = (b'"neuron_runtime_data"', b'"neuron_hardware_info"', b'"system_data"')
+_MARKS_INSIDE = (b"neuron_runtime_data", b"neuron_hardware_info", b"system_data", b'"neuron_device"')
+"""The same within the JSON of a log service, or of neuron-ls: with these, a file in JSON lines is a capture."""
 _DEEPEST = 4
 _MOST_LOGS = 500
+"""How many logs of a folder are read."""
 
 
 def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[TelemetrySource]:
@@ -116,8 +119,7 @@ def _head(path: str) -> LogHead:
 
 def _check_places(paths: Sequence[str]) -> None:
     for path in (Path(path) for path in paths if path != STANDARD_INPUT):
-        # `_is_telemetry` reads the file, so it comes last: this is before the first frame.
-        if not path.exists() and not path.absolute().parent.is_dir() and not _is_telemetry(str(path)):
+        if not path.exists() and not path.absolute().parent.is_dir():
             raise NothingToShow(f"{path}: neither the file nor its folder exists")
 
 
@@ -134,11 +136,11 @@ def _sources_of_paths(
     roots = [path for path in named if is_cache_root(path)]
     tables = [path for path in named if graph_tables.is_table_name(path.name)]
     logs = [path for path in named if path not in roots and path not in tables]
-    expanded = partial(_expanded, logs, set[Path]())
+    expanded = _Logs(logs)
     if STANDARD_INPUT in paths:
         yield StandardInput(buffer, piped or 0, kept=piped is not None)
     if logs:
-        yield LogFiles(expanded, buffer)
+        yield LogFiles(expanded, buffer, left_out=lambda: expanded.left_out)
     if logs or tables:
         beside = partial(_tables, expanded, tables, graph_tables.beside)
         yield graph_tables.GraphTables(beside)
@@ -151,10 +153,10 @@ def _sources_of_paths(
 
 
 def _tables(
-    logs: Callable[[], Iterator[Path]], named: Sequence[Path], beside: Callable[[Path], list[Path]]
+    logs: Callable[[], Sequence[Path]], named: Sequence[Path], beside: Callable[[Path], list[Path]]
 ) -> list[Path]:
     """Tables of compile times: those that a person named, and those beside the logs."""
-    folders = {path.parent: path for path in reversed(list(logs()))}
+    folders = {path.parent: path for path in reversed(logs())}
     return list(dict.fromkeys([*named, *(table for log in folders.values() for table in beside(log))]))
 
 
@@ -172,40 +174,52 @@ def is_cache_root(path: Path) -> bool:
 
 
 def _is_telemetry(path: str) -> bool:
-    """Whether a path is a capture of neuron-monitor, by its name, or by how its content begins."""
-    if path.endswith((".jsonl", ".ndjson")):
-        return True
+    """Whether a path is a capture of neuron-monitor, by how its content begins; by its name while it has none."""
+    has_name = path.endswith((".jsonl", ".ndjson"))
     try:
         if not Path(path).is_file():  # a pipe would be read empty
-            return False
+            return has_name
         with open(path, "rb") as file:
             start = file.read(_CAPTURE_START).lstrip()
     except OSError:
-        return False
+        return has_name
+    if has_name:  # jobs log in JSON lines, too
+        return not start or any(mark in start for mark in _MARKS_INSIDE)
     return start.startswith(b"{") and any(mark in start for mark in _CAPTURE_MARKS)
 
 
-def _expanded(paths: Sequence[Path], folders: set[Path]) -> Iterator[Path]:
-    """The files, and for each folder the logs that are in it now.
+class _Logs:
+    """The logs that a person named, and for each folder the logs that are in it now, at most _MOST_LOGS."""
 
-    Folders are remembered in `folders`: one that cannot be read for a while must not be taken for a log.
-    """
-    for path in paths:
-        if path in folders or is_folder(path):
-            folders.add(path)
-            yield from _logs_below(path)
-        else:
-            yield path
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = paths
+        self._folders: set[Path] = set()
+        """Folders are remembered: one that cannot be read for a while must not be taken for a log."""
+        self.left_out: Sequence[Path] = ()
+        """Further logs in the folders, as of the last look."""
+
+    def __call__(self) -> list[Path]:
+        """Look for them."""
+        found, left_out = list[Path](), list[Path]()
+        for path in self._paths:
+            if path in self._folders or is_folder(path):
+                self._folders.add(path)
+                below = list(_logs_below(path))
+                found += below[:_MOST_LOGS]
+                left_out += below[_MOST_LOGS:]
+            else:
+                found.append(path)
+        self.left_out = left_out
+        return found
 
 
 def _logs_below(folder: Path) -> Iterator[Path]:
-    """Logs in a folder and in those below it (torchrun writes `<attempt>/<rank>/stdout.log`), at most _MOST_LOGS.
+    """Logs in a folder and in those below it (torchrun writes `<attempt>/<rank>/stdout.log`).
 
     The rotated files of a log come before it, the oldest first, compressed or not.
     """
     from neuron_top.ingest.rotated import log_of
 
-    count = 0
     for place, folders, names in os.walk(folder):
         here = Path(place)
         if len(here.relative_to(folder).parts) >= _DEEPEST:
@@ -215,6 +229,4 @@ def _logs_below(folder: Path) -> Iterator[Path]:
         wanted = [name for name, log in logs.items() if Path(log).suffix in _LOG_SUFFIXES]
         written = {name: last_change(here / name) or 0.0 for name in wanted}
         for name in sorted(wanted, key=lambda name: (logs[name], name == logs[name], written[name], name)):
-            if count < _MOST_LOGS:
-                count += 1
-                yield here / name
+            yield here / name

@@ -9,12 +9,12 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from neuron_top.events import AnyEvent, RecordingCutOff, RunFinished
+from neuron_top.events import AnyEvent, RunFinished
 from neuron_top.events.log_sources import log_source
 from neuron_top.ingest.feed import View
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder, store_path
+from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, missing_end, run_folder, store_path
 from neuron_top.parsers.lines import LineSplitter
 from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.run.model import Run
@@ -68,15 +68,15 @@ class FollowedRun:
                 has_end = has_end or any(isinstance(event, RunFinished) for event in events)
             self.is_behind = False
             if not is_recorded and not has_end:
-                self._cut_off(store, emit)
+                self._end(store, emit)
             if last or has_end:
                 return
             self._stopped.wait(FOLLOW_SECONDS)
 
-    def _cut_off(self, store: SqliteStore, emit: Emit) -> None:
+    def _end(self, store: SqliteStore, emit: Emit) -> None:
         record = store.run(self.run)
-        if record is not None and record.open:
-            emit(RecordingCutOff(run=self.run, at=record.touched, node=record.node))
+        if record is not None and (end := missing_end(record, store)) is not None:
+            emit(end)
 
     def stop(self) -> None:
         """End; the recording goes on."""

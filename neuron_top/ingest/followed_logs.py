@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,6 +19,7 @@ from neuron_top.plain_files import is_file, last_change, size_of
 from neuron_top.processes.log_input import has_compressed_data
 from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit, emit_all
+from neuron_top.units import counted
 
 NOWHERE: Mapping[str, int] = MappingProxyType({})
 SUCCESSOR_SECONDS = 0.1
@@ -44,13 +45,19 @@ class LogFiles:
         *,
         from_end: bool = False,
         begins: Mapping[str, int] = NOWHERE,
+        left_out: Callable[[], Sequence[Path]] = tuple,
     ) -> None:
-        """`begins`: by path, the offset at which reading begins; looked up when a log is first met."""
+        """`begins`: by path, the offset at which reading begins; looked up when a log is first met.
+
+        `left_out`: logs that `paths` did not name because they are too many.
+        """
         self._paths, self._buffer, self._from_end = paths, buffer, from_end
-        self._begins = begins
+        self._begins, self._left_out = begins, left_out
         self._tails: dict[str, FileTail] = {}
         self._ingestors: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
+        self._left: tuple[str, str] = "", ""
+        """What was last reported of the logs that are not read: the first one as a source, and the sentence."""
         self._whole: dict[str, WholeLog | None] = {}
         """Logs that no longer grow; None for one that was already read before it was rotated. They own copies of what
         they read, which screens scroll through for as long as this source runs."""
@@ -118,9 +125,24 @@ class LogFiles:
                 self._problems[key] = text
                 name = log_source(key)
                 emit(SourceUnavailable(name=name, reason=text) if text else SourceAvailable(name=name, detail=key))
+        for key in [key for key, text in self._problems.items() if text and key not in self._named]:
+            self._problems[key] = ""  # it is a folder now, or was deleted
+            emit(SourceAvailable(name=log_source(key)))
+        self._report_left_out(emit)
         # Logs that a folder held first may be old; those that turn up later are new, and read from their beginning.
         self._from_end = False
         self._looked = True
+
+    def _report_left_out(self, emit: Emit) -> None:
+        left, (before, said) = self._left_out(), self._left
+        name = log_source(left[0]) if left else ""
+        more = counted(len(left), "log is", "logs are") if left else ""
+        text = f"{more} not read, beside {len(self._named)}: {left[0]}, …; name the ones to read" if left else ""
+        if before not in ("", name):
+            emit(SourceAvailable(name=before))
+        if text != said and text:
+            emit(SourceUnavailable(name=name, reason=text))
+        self._left = name, text
 
     def _missing(self, tail: FileTail) -> str:
         """Why there is nothing to read of a log, as a sentence; "" if there is something, or may be."""

@@ -183,15 +183,15 @@ def find_job(store: FleetStore, job: str) -> str:
 
 
 def samples_of(now: NodeNow, kind: CoreKind) -> CoresSampled:
-    """The newest samples of a node's cores, from its heartbeat."""
-    count = max(map(len, now.cores.values()), default=0)
+    """The newest samples of a node's cores, from its heartbeat; a number of which nothing is known is no core."""
+    known = {index for values in now.cores.values() for index, value in enumerate(values) if value is not None}
     return CoresSampled(
         node=now.node,
         at=now.at,
         source="agent",
         kind=kind,
         period=LOOK_SECONDS,
-        cores=tuple(_core(now, index) for index in range(count)),
+        cores=tuple(_core(now, index) for index in sorted(known)),
     )
 
 

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from neuron_top.errors import NothingToShow
+from neuron_top.events import RecordingCutOff, RunFinished
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.protocol import Store
@@ -152,8 +153,8 @@ def load_run(store: Store, run: str, history_seconds: float = 8 * 3600.0, into: 
     for event in store.replay(run):
         loaded.apply(event)
     record = store.run(run)
-    if loaded.job.finished is None and record is not None and is_cut_off(record, store):
-        loaded.cut_off(record.touched)
+    if loaded.job.finished is None and record is not None and (end := missing_end(record, store)) is not None:
+        loaded.apply(end)
     return loaded
 
 
@@ -168,9 +169,15 @@ def load_labeled(store: Store, wanted: str, settings: Settings, into: Run | None
     return run
 
 
-def is_cut_off(record: RunRecord, store: Store) -> bool:
-    """Whether the recording has no end and will have none: its recorder is gone, or has been silent for long."""
-    return record.open and not goes_on(record, store)
+def missing_end(record: RunRecord, store: Store) -> RunFinished | RecordingCutOff | None:
+    """The end of a recording whose last events could not be stored, as its row has it; None if it goes on, or if nobody
+    saw how it ended. It is cut off if its recorder is gone, or has been silent for long."""
+    if record.open:
+        is_over = not goes_on(record, store)
+        return RecordingCutOff(run=record.id, at=record.touched, node=record.node) if is_over else None
+    if record.exit_code is None:
+        return None
+    return RunFinished(run=record.id, exit_code=record.exit_code, at=record.finished, node=record.node)
 
 
 def goes_on(record: RunRecord, store: Store) -> bool:

@@ -20,7 +20,7 @@ from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_files import lines_at, newer, older
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
-from neuron_top.ingest.recordings import find_recording, is_cut_off
+from neuron_top.ingest.recordings import find_recording, missing_end
 from neuron_top.plain_files import is_file
 from neuron_top.run.model import Run
 from neuron_top.store.errors import StoreCorrupt
@@ -100,7 +100,7 @@ class ReplayFeed:
         """
         with kept.open() as store:
             record = find_recording(store, run)
-            self._cut_off = is_cut_off(record, store)
+            self._missing_end = missing_end(record, store)
         self._kept, self._id, self._name, self._history = kept, record.id, name, history_seconds
         self._folder = kept.path.parent / "runs" / record.id
         self._recorded_in = Path(record.folder or self._folder)
@@ -220,8 +220,8 @@ class ReplayFeed:
             for event in events.until(reached):
                 self._run.apply(event)
             self._run.job.name = self._name or self._run.job.name
-            if self._cut_off and reached == math.inf and self._run.job.finished is None:
-                self._run.cut_off(self.clock.end)
+            if self._missing_end is not None and reached == math.inf and self._run.job.finished is None:
+                self._run.apply(self._missing_end)
             self._applied = moment
         return moved
 

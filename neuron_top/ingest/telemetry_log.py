@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.events import AnyEvent, Rotation
+from neuron_top.events import AnyEvent, Rotation, SourceAvailable, SourceUnavailable
+from neuron_top.events.log_sources import capture_source
 from neuron_top.ingest.wakeup import Wakeup
 from neuron_top.plain_files import last_change, size_of
 from neuron_top.processes.tail import FileChange, FileTail
@@ -18,13 +19,14 @@ class TelemetryLog:
     """Follows a file of neuron-monitor's records, or a saved listing of neuron-ls."""
 
     def __init__(self, path: Path) -> None:
-        self.name = f"telemetry:{path}"
+        self.name = capture_source(path)
         self._tail = FileTail(path)
         self._reader = TelemetryFile(source=self.name)
         self._wakeup = Wakeup()
         self._wakeup.watch(path)
         self._written, self._old_end = last_change(path), size_of(path)
         """When what is there already was last changed, and where it ends."""
+        self._problem = ""
         self.is_behind = True
 
     def start(self, emit: Emit) -> None:
@@ -36,6 +38,7 @@ class TelemetryLog:
                 if self.is_behind and self._wakeup.stopping:
                     break
                 self.is_behind = False
+                self._report(emit)
                 if last:
                     break
                 self._wakeup.wait()
@@ -56,6 +59,19 @@ class TelemetryLog:
                     # An unfinished last line of the old file is not the beginning of the new one's first.
                     emit_all(map(self._dated, self._reader.flush()), emit)
                     self._reader, self._old_end = TelemetryFile(source=self.name), -1
+
+    def _report(self, emit: Emit) -> None:
+        """Report why there is no telemetry in the file, or that there is some now."""
+        tail, problem = self._tail, ""
+        if tail.problem is not None:
+            problem = f"{tail.problem.strerror}: {tail.path}"
+        elif tail.awaited:
+            problem = f"no such file yet, it is read as soon as it is there: {tail.path}"
+        elif self._reader.is_unreadable:
+            problem = f"no record of neuron-monitor in it so far: {tail.path}"
+        if problem != self._problem:
+            self._problem = problem
+            emit(SourceUnavailable(name=self.name, reason=problem) if problem else SourceAvailable(name=self.name))
 
     def _dated(self, event: AnyEvent) -> AnyEvent:
         """Date old records, which have no timestamps, to the file's last change; they are at least that old."""

@@ -22,6 +22,8 @@ TRACE_VARIABLE = "TORCH_TRACE"
 TRACE_BYTES = 256 << 20
 _PREFIX = "dedicated_log_torch_trace_"
 _MOST_FILES = 2000
+_OPEN_FILES = 128
+"""Traces that are kept open; if there are more, each is opened only to be read."""
 _LEFT_BYTES = 1 << 20
 """Bytes kept at the end of what was read: the tail recognizes the file by them."""
 _HOLE = 0x03
@@ -94,6 +96,8 @@ class TorchTraces:
                 break
         if self._keep_bytes is not None:
             self._give_back(name, tail, max(_LEFT_BYTES, self._keep_bytes // len(self._tails)))
+        if len(self._tails) > _OPEN_FILES:
+            tail.close()
 
     def _give_back(self, name: str, tail: FileTail, keep: int) -> None:
         """Free the blocks of what was read, after the part that is kept."""

@@ -10,6 +10,7 @@ files are looked at every `POLL_SECONDS`.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from pathlib import Path
@@ -28,6 +29,9 @@ from watchdog.events import (
 from watchdog.observers import Observer
 
 from neuron_top.cache import filesystem
+
+# Without it, watchdog's complaints would be printed: that notifications were turned off while one came, or overflowed.
+logging.getLogger("watchdog").addHandler(logging.NullHandler())
 
 POLL_SECONDS = 0.18
 """Short enough that a line is seen within a quarter of a second, and long enough that a log which grows all the time

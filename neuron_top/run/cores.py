@@ -33,7 +33,7 @@ from neuron_top.events import (
     WorkerMemoryReported,
 )
 from neuron_top.events.levels import LogLevel
-from neuron_top.events.log_sources import is_log
+from neuron_top.events.log_sources import is_capture, is_log
 from neuron_top.run.breakdown_history import BreakdownHistory
 from neuron_top.run.exhausted import Exhaustions
 from neuron_top.run.hardware_errors import HardwareErrors
@@ -69,8 +69,9 @@ class Core:
         """Bytes that other cores hold in the same bank, because what runs out is the bank."""
         self.gpu: GpuMemory | None = None
         """Set if a worker computes on a GPU: memory and its kinds are then those of the GPU, not of the host."""
-        self._gpu_pid: int | None = None
-        """The pid of that worker; the next one, after a restart, has not reported anything yet."""
+        self._reporter: int | None = None
+        """The pid of the worker whose report `kinds` is; the next one, after a restart, has not reported anything yet.
+        None where the sample itself has kinds."""
         self.peak: int | None = None
         """Highest memory ever seen or reported."""
         self.kinds: dict[str, int] = {}
@@ -125,13 +126,14 @@ class Core:
         """Take what a worker reports of its memory. The history starts anew when GPU memory replaces the host's."""
         if worker.gpu is None:
             if self.gpu is None:
+                self._reporter = worker.pid
                 self.set_kinds(_adding_up(worker.kinds, self.sample.memory), worker.time)
             return
         if self.gpu is None:
             self.peak, self.kind_peaks = None, {}
             self.memory, self.recent_memory = Series(capacity=self._buckets), Recent()
             self.kind_history = BreakdownHistory(capacity=KIND_BUCKETS, kinds=KINDS_KEPT)
-        self.gpu, self._gpu_pid = worker.gpu, worker.pid
+        self.gpu, self._reporter = worker.gpu, worker.pid
         self.set_kinds(worker.gpu.kinds, worker.time)
         self.set_beside(worker.gpu.beside or 0)
 
@@ -145,7 +147,7 @@ class Core:
         """Take one sample. For a worker on a GPU, it has the host's memory; the worker itself reports the GPU's."""
         self.version += 1
         if self.gpu is not None:
-            said = self.gpu if sample.pid == self._gpu_pid else None
+            said = self.gpu if sample.pid == self._reporter else None
             sample = msgspec.structs.replace(
                 sample,
                 memory=said and said.memory,
@@ -155,16 +157,27 @@ class Core:
             if said is None and self.kinds:
                 self.set_kinds({}, time)
                 self.set_beside(0)
-        self.sample, self.sampled = sample, time
+        before, self.sample, self.sampled = self.sampled, sample, time
         for seen in (sample.memory, sample.peak):
             if seen is not None:
                 self.peak = seen if self.peak is None else max(self.peak, seen)
         if sample.kinds:
+            self._reporter = None
             self.set_kinds(sample.kinds, time)
         elif self.gpu is None and self.kinds:
-            self.kinds = _adding_up(self.kinds, sample.memory)
-        if time is None:
-            return
+            if self._reporter is None or sample.pid != self._reporter:
+                self.set_kinds({}, time)
+            else:
+                self.kinds = _adding_up(self.kinds, sample.memory)
+        if time is not None:
+            self._keep(sample, time, before)
+
+    def _keep(self, sample: CoreSample, time: float, before: float | None) -> None:
+        """Add a sample to the histories. `before`: the time of the last one."""
+        if before is not None and time < before - SMOOTH_SECONDS:
+            # The clock was set back: what was sampled before must not count as recent, nor as busy from now on.
+            self.recent_utilization, self.recent_memory = Recent(), Recent()
+            self.first_sampled, self.last_busy = time, None
         self.first_sampled = time if self.first_sampled is None else self.first_sampled
         if sample.utilization is not None:
             self.utilization.add(time, sample.utilization)
@@ -189,6 +202,11 @@ class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it is a log, and not telemetry."""
         return is_log(self.name)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file that is read, a log or a capture: its path is in the text."""
+        return self.is_log or is_capture(self.name)
+
 
 class CoreTracker:
     """Cores by key, devices, host, telemetry sources, executions and the runtime's own words."""
@@ -196,11 +214,13 @@ class CoreTracker:
     def __init__(self, history_seconds: float = 8 * 3600.0) -> None:
         self._buckets = int(min(3600, max(240, history_seconds / 8)))
         self.cores: dict[str, Core] = {}
-        self._banks: dict[tuple[str, int | None, int], dict[str, Core]] = {}
-        """The cores of each bank, by node and device."""
+        self._have_devices: dict[str, None] = {}
+        """Nodes whose NeuronCores were sampled: no worker stands for a core there."""
         self.devices: dict[int, Device] = {}
         self.instance_type = ""
         self.lnc: int | None = None
+        self._lnc_of: dict[str, int] = {}
+        """By node."""
         self.host: HostSampled | None = None
         self.host_cpu = Series(capacity=self._buckets)
         self.host_memory = Series(capacity=self._buckets)
@@ -208,8 +228,9 @@ class CoreTracker:
         self.statuses: dict[str, int] = {}
         """Executions by status, added up over all periods and processes."""
         self.execution_errors: dict[str, int] = {}
-        self.latency: dict[str, float] = {}
-        """Latency percentiles of the newest period, seconds."""
+        self._latency: dict[str, float] = {}
+        """Latency percentiles of the newest period with executions, seconds."""
+        self._latency_at: float | None = None
         self._hardware_errors = HardwareErrors()
         self.counters: dict[tuple[int, int], CoreCountersRead] = {}
         """The driver's running totals by (device, physical core), the newest."""
@@ -235,6 +256,13 @@ class CoreTracker:
         """All cores by node, kind and number."""
         return sorted(self.cores.values(), key=lambda core: (core.node, core.kind, core.index))
 
+    def recent_latency(self, step_seconds: float | None = None) -> dict[str, float]:
+        """Latency percentiles of the newest period with executions, seconds; empty if cores were sampled for two of
+        max(one training step, 30 s) since then, in which nothing was executed."""
+        at, longest = self._latency_at, 2 * max(step_seconds or 0.0, SMOOTH_SECONDS)
+        is_old = at is not None and self.last_sample is not None and self.last_sample - at > longest
+        return {} if is_old else self._latency
+
     def apply(self, event: RuntimeFamily) -> None:  # noqa: C901 (one case per event is the point)
         """Take one event into account."""
         match event:
@@ -247,7 +275,8 @@ class CoreTracker:
             case ExecutionsCounted():
                 _add(self.statuses, event.statuses)
                 _add(self.execution_errors, event.errors)
-                self.latency = event.latency or self.latency
+                if event.latency:
+                    self._latency, self._latency_at = event.latency, event.time
             case RuntimeLogged():
                 self.log_levels[event.level] = self.log_levels.get(event.level, 0) + 1
                 if event.level.is_error:
@@ -258,8 +287,7 @@ class CoreTracker:
                 if event.name in self.neff_memory or len(self.neff_memory) < NEFFS_KEPT:
                     self.neff_memory[event.name] = event
             case DevicesFound():
-                self.instance_type, self.lnc = event.instance_type or self.instance_type, event.lnc
-                self.devices.update({device.index: device for device in event.devices})
+                self._devices_found(event)
             case HardwareErrorsCounted():
                 self._hardware_errors.add(event)
             case CoreCountersRead():
@@ -277,10 +305,30 @@ class CoreTracker:
         """Count `count` equal lines of the runtime."""
         self.log_levels[event.level] = self.log_levels.get(event.level, 0) + count
 
+    def _devices_found(self, event: DevicesFound) -> None:
+        """Take the devices. If a node's logical cores are made of another number of physical ones now, its cores begin
+        anew: the numbers stand for others."""
+        self.instance_type, self.lnc = event.instance_type or self.instance_type, event.lnc
+        self.devices.update({device.index: device for device in event.devices})
+        if event.lnc is None:
+            return
+        if self._lnc_of.setdefault(event.node, event.lnc) != event.lnc:
+            self._lnc_of[event.node] = event.lnc
+            for core in self.in_order():
+                if core.node == event.node and core.kind is CoreKind.NEURON:
+                    del self.cores[core.key]
+
     def _sampled(self, event: CoresSampled) -> None:
+        if event.kind is CoreKind.LOCAL and event.node in self._have_devices:
+            return
+        if event.kind is CoreKind.NEURON and event.node not in self._have_devices:
+            self._have_devices[event.node] = None
+            for worker in self.in_order():
+                if worker.node == event.node and worker.kind is CoreKind.LOCAL:
+                    del self.cores[worker.key]
         self.last_sample = event.time if event.time is not None else self.last_sample
         self.period = event.period if event.period is not None else self.period
-        banks = []
+        banks: dict[tuple[int | None, int], list[Core]] = {}
         for sample in event.cores:
             key = f"{event.node}/{event.kind}/{sample.core}"
             core = self.cores.get(key)
@@ -291,11 +339,9 @@ class CoreTracker:
                 core.set_memory_of(memory)
             core.take(sample, event.time)
             if sample.bank is not None:
-                bank = event.node, sample.device, sample.bank
-                self._banks.setdefault(bank, {})[key] = core
-                banks.append(bank)
-        for bank in dict.fromkeys(banks):
-            _share(tuple(self._banks[bank].values()))
+                banks.setdefault((sample.device, sample.bank), []).append(core)
+        for cores in banks.values():
+            _share(cores)
 
     def _worker_memory(self, event: WorkerMemoryReported) -> None:
         self.worker_memory[f"{event.node}/{event.pid}"] = event

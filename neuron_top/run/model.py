@@ -247,10 +247,6 @@ class Run:
         )
         return not any(met) and not self.queue.trial_running
 
-    def cut_off(self, at: float) -> None:
-        """Note that the recorder died before the command's end was reported; it was last heard of at `at`."""
-        self._job(RecordingCutOff(run=self.job.run, at=at, node=self.job.node))
-
     def effective_now(self, now: float) -> float:
         """The time up to which open intervals count: now, or that of the last line if the log has ended or is old."""
         is_past = self.silent(now) is not None or self.failed(now) or self.ended_well(now)

@@ -32,6 +32,8 @@ _CHUNK = 1 << 16
 _KEPT_OF_STDERR = 4096
 _GRACE = 2.0
 """Seconds between asking the child to end and ending it."""
+_PATIENCE = 10.0
+"""Seconds without a record, and at least five periods, after which no more are counted on."""
 
 RUNTIME_GROUPS = ("neuroncore_counters", "memory_used", "neuron_runtime_vcpu_usage", "execution_stats")
 SYSTEM_GROUPS = ("vcpu_usage", "memory_info", "neuron_hw_counters")
@@ -79,14 +81,18 @@ class MonitorSource:
         refine: Callable[[AnyEvent], AnyEvent] | None = None,
         announce_devices: bool = True,
         backoff: Backoff | None = None,
+        patience: float | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._period, self._refine, self._clock = max(1.0, float(round(period))), refine, clock
         self._command = command
         self._announce = announce_devices
         self._backoff = backoff or Backoff()
+        self._patience = max(_PATIENCE, 5 * self._period) if patience is None else patience
         self._stop = StopRequest()
         self.delivering = False
+        self._is_late = False
+        """Whether it was reported that the child prints nothing."""
 
     def start(self, emit: Emit) -> None:
         """Run the tool, again and again, until stopped; returns at once if it is not installed."""
@@ -130,9 +136,9 @@ class MonitorSource:
         except OSError as problem:
             return f"cannot be started ({problem.strerror or problem})"
         try:
-            complaint = self._drain(child, emit)
+            complaint = self._drain(child, command, emit)
         finally:
-            self.delivering = False
+            self.delivering = self._is_late = False
             _end(child, 0 if self._stop.is_made() else _GRACE)
         ending = (
             f"was ended by signal {-child.returncode}" if child.returncode < 0 else f"ended with {child.returncode}"
@@ -150,35 +156,51 @@ class MonitorSource:
             start_new_session=True,  # Ctrl-C in the terminal is for us; we end the child ourselves, helpers included
         )
 
-    def _drain(self, child: subprocess.Popen[bytes], emit: Emit) -> str:
-        """Pass records on until the output ends or we are stopped; returns the last line of stderr."""
+    def _drain(self, child: subprocess.Popen[bytes], command: str, emit: Emit) -> str:
+        """Pass records on until the child or its output ends, or we are stopped; returns the last line of stderr."""
         reader = MonitorReader(requested=self._period, clock=self._clock, announce_devices=self._announce)
-        complaints = b""
+        complaints, heard = b"", time.monotonic()
         with selectors.DefaultSelector() as selector:
             for stream in (child.stdout, child.stderr, self._stop):
                 if stream is not None:
                     selector.register(stream, selectors.EVENT_READ)
             while child.stdout in {key.fileobj for key in selector.get_map().values()} and not self._stop.is_made():
-                for key, _ in selector.select():
+                for key, _ in selector.select(self._patience):
                     if key.fileobj is self._stop:
                         continue
                     data = os.read(key.fd, _CHUNK)
                     if not data:
                         selector.unregister(key.fileobj)
-                    elif key.fileobj is child.stdout:
-                        self._pass_on(reader, data, emit)
+                    elif key.fileobj is child.stdout and self._pass_on(reader, data, emit):
+                        heard = time.monotonic()
                     elif key.fileobj is child.stderr:
                         complaints = (complaints + data)[-_KEPT_OF_STDERR:]
+                if time.monotonic() - heard >= self._patience:
+                    if child.poll() is not None:  # a helper that it left behind keeps its output open
+                        break
+                    self._report_silence(command, emit)
         complaints += _rest(child)
         lines = [line for line in complaints.decode("utf-8", "replace").splitlines() if line.strip()]
         return visible(lines[-1].strip()) if lines else ""
 
-    def _pass_on(self, reader: MonitorReader, data: bytes, emit: Emit) -> None:
+    def _pass_on(self, reader: MonitorReader, data: bytes, emit: Emit) -> bool:
+        """Pass on the events of these bytes; returns whether they completed a record."""
+        before = reader.records
         for event in reader.feed(data):
             emit(self._refine(event) if self._refine else event)
-        if reader.records and not self.delivering:
-            self.delivering = True
+        has_record = reader.records > before
+        if has_record and not self.delivering:
+            self.delivering, self._is_late = True, False
             emit(SourceAvailable(source="monitor", name=self.name, detail=f"every {self._period:g} s"))
+        return has_record
+
+    def _report_silence(self, command: str, emit: Emit) -> None:
+        """Report once that the child runs, and prints no record: it hangs, or was stopped."""
+        self.delivering = False
+        if not self._is_late:
+            self._is_late = True
+            reason = f"{command} runs, and has printed no record for {self._patience:g} s"
+            emit(SourceUnavailable(source="monitor", name=self.name, reason=reason))
 
 
 def _rest(child: subprocess.Popen[bytes]) -> bytes:

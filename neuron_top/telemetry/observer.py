@@ -252,8 +252,9 @@ class ObserverSource:
             else self._address.url
         )
         self._report(emit, SourceAvailable, detail)
+        events = self._reader.events(scrape)  # also while silent: running totals are counted from the scrape before
         if not self._silent():
-            for event in self._reader.events(scrape):
+            for event in events:
                 emit(self._refine(event) if self._refine else event)
         return True
 

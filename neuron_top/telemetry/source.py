@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Protocol, runtime_checkable
 
-from neuron_top.events import AnyEvent, SourceUnavailable
+from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
 
 Emit = Callable[[AnyEvent], None]
 
@@ -56,7 +56,10 @@ def lost(name: str, problem: Exception) -> SourceUnavailable:
 
 
 class Periodic:
-    """A source that polls once per period; `look` makes the events. Late polls are dropped, never queued."""
+    """A source that polls once per period; `look` makes the events. Late polls are dropped, never queued.
+
+    A poll that the system refuses, as while too many files are open, is reported, and others follow.
+    """
 
     def __init__(
         self, name: str, period: float, look: Callable[[], list[AnyEvent]], *, end: Callable[[], None] = lambda: None
@@ -67,9 +70,19 @@ class Periodic:
 
     def start(self, emit: Emit) -> None:
         """Poll and emit until stopped."""
+        refused = ""
         while not self._stopped.is_set():
-            for event in self._look():
-                emit(event)
+            try:
+                events = self._look()
+            except OSError as problem:
+                if refused != str(problem):
+                    refused = str(problem)
+                    emit(SourceUnavailable(name=self.name, reason=refused))
+            else:
+                if refused:
+                    refused = ""
+                    emit(SourceAvailable(name=self.name))
+                emit_all(events, emit)
             self._stopped.wait(self.period)
 
     def stop(self) -> None:

@@ -40,6 +40,11 @@ class TelemetryFile:
         """Lines that could not be read."""
         return self._reader.malformed
 
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether lines were read, and nothing in them is telemetry so far."""
+        return bool(self._held or self.malformed) and not self.documents
+
     def feed(self, data: bytes) -> list[AnyEvent]:
         """Take the next bytes, in any portions."""
         if self._by_line:

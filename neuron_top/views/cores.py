@@ -55,7 +55,7 @@ class CoreTable(msgspec.Struct, frozen=True, kw_only=True):
     execution_statuses: dict[str, int]
     execution_errors: dict[str, int]
     latency: dict[str, float]
-    """Percentiles of the newest period, seconds."""
+    """Percentiles of the newest period with executions, seconds; empty if nothing was executed lately."""
     absent: tuple[str, ...]
     """Why sources of telemetry say nothing: `<name>: <reason>`."""
     exhausted: ExhaustedMemory | None
@@ -98,12 +98,12 @@ def core_table(run: Run, now: float) -> CoreTable:
         over=run.over(now),
         instance_type=cores.instance_type,
         lnc=cores.lnc,
-        host=host_card(run),
+        host=host_card(run, now),
         groups=tuple(_group(run, rows) for _key, rows in sorted(groups.items())),
         processes=cores.processes or (),
         execution_statuses=dict(cores.statuses),
         execution_errors=dict(cores.execution_errors),
-        latency=cores.latency,
+        latency=cores.recent_latency(run.training.step_seconds),
         absent=tuple(f"{source.name}: {source.text}" for source in cores.sources.values() if not source.available),
         exhausted=exhausted_memory(cores.exhausted),
         links={index: device.connected_to for index, device in cores.devices.items()},

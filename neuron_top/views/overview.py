@@ -22,7 +22,7 @@ from neuron_top.run.model import Run
 from neuron_top.run.state import ENDED, JobState
 from neuron_top.run.training import Report
 from neuron_top.views.alerts import Alert, Limits, alerts
-from neuron_top.views.core_rows import CoreRow, core_rows
+from neuron_top.views.core_rows import CoreRow, core_rows, is_stale
 from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compile_card
 from neuron_top.views.states import run_name, run_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
@@ -117,6 +117,8 @@ class HostCard(msgspec.Struct, frozen=True, kw_only=True):
     cpu: float | None
     memory_used: int | None
     memory_total: int | None
+    stale: bool = False
+    """It was not sampled for longer than it should be: the values are old."""
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,7 +152,7 @@ def overview(run: Run, now: float, estimator: Estimator | None = None, limits: L
         compile=compile_card(run, now, estimator or Estimator()),
         cache=cache_card(run),
         training=training_card(run, now),
-        host=host_card(run),
+        host=host_card(run, now),
         alerts=alerts(run, now, limits),
         lines=tuple(run.job.marks)[-LINES_SHOWN:],
         sources=tuple(run.cores.sources.values()),
@@ -159,12 +161,13 @@ def overview(run: Run, now: float, estimator: Estimator | None = None, limits: L
     )
 
 
-def host_card(run: Run) -> HostCard:
+def host_card(run: Run, now: float) -> HostCard:
     """The host at its latest sample, all of it unknown before the first."""
     host = run.cores.host
     if host is None:
         return HostCard(cpu=None, memory_used=None, memory_total=None)
-    return HostCard(cpu=host.cpu, memory_used=host.memory_used, memory_total=host.memory_total)
+    stale = is_stale(host.time, run.cores.period, now)
+    return HostCard(cpu=host.cpu, memory_used=host.memory_used, memory_total=host.memory_total, stale=stale)
 
 
 def header(run: Run, now: float) -> Header:

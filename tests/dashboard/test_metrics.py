@@ -41,6 +41,19 @@ def test_the_time_of_compiles_that_no_line_dates_is_absent() -> None:
     assert "neurontop_compile_seconds_total" not in values
 
 
+def test_a_host_that_is_no_longer_sampled_is_absent_like_its_cores() -> None:
+    host = ev.HostSampled(cpu=0.5, memory_used=5, memory_total=10, at=START, node="trn1")
+    for now, expected in (
+        (START + 5, {"neurontop_host_cpu_ratio", "neurontop_host_memory_used_bytes"}),
+        (START + 60, set()),
+    ):
+        feed = StillFeed([*job(), host], now=now)
+        names = {family.name for family in metrics_of(feed.read(overview)) if family.samples}
+        assert {name for name in names if name.startswith("neurontop_host")} - {
+            "neurontop_host_memory_bytes"
+        } == expected
+
+
 def test_a_log_whose_name_is_no_utf_8_is_named_with_its_bytes_written_out() -> None:
     log = ev.OutputGrew(path=os.fsdecode(b"/logs/\xff.log"), end=9, seen=START)
     odd = StillFeed([log, *steps(3)], now=START + 5)

@@ -190,9 +190,9 @@ def test_a_folder_gives_its_rotated_logs_the_oldest_first_and_each_line_once(tmp
         (tmp_path / name).write_bytes(data)
         os.utime(tmp_path / name, (1000 + age, 1000 + age))
     buffer, reported = LogBuffer(), list[AnyEvent]()
-    listed = [path.name for path in assembly._expanded([tmp_path], set())]
+    listed = [path.name for path in assembly._Logs([tmp_path])()]
     assert listed == ["other.txt.gz", *names[:4]]
-    source = LogFiles(lambda: assembly._expanded([tmp_path], set()), buffer)
+    source = LogFiles(assembly._Logs([tmp_path]), buffer)
     thread = followed(source, reported)
     until(lambda: len(counted(reported)) >= 21)
     # Now it is rotated once more: nothing of it may be read a second time.
@@ -251,7 +251,7 @@ def test_a_cut_log_in_a_folder_is_reported_and_shown_as_far_as_it_goes(tmp_path:
     whole = gzip.compress(hits(0, 400) + os.urandom(4000))
     (tmp_path / "train.log.gz").write_bytes(whole[:-2000])
     reported: list[AnyEvent] = []
-    source = LogFiles(lambda: assembly._expanded([tmp_path], set()), LogBuffer())
+    source = LogFiles(assembly._Logs([tmp_path]), LogBuffer())
     thread = followed(source, reported)
     until(lambda: any(isinstance(event, events.SourceUnavailable) for event in reported))
     source.stop()

@@ -16,10 +16,12 @@ from neuron_top.events import AnyEvent, CacheHit, RunFinished, RunStarted, Sourc
 from neuron_top.ingest.discover import Discovery
 from neuron_top.ingest.follow import FollowedFeed, FollowedRun
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.ingest.recordings import LOCK_NAME, OUTPUT_NAME, run_folder, store_path
+from neuron_top.ingest.recordings import LOCK_NAME, OUTPUT_NAME, load_run, run_folder, store_path
+from neuron_top.ingest.replay import ReplayFeed
 from neuron_top.run.state import JobState
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreMissing
+from neuron_top.store.location import location_of
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.overview import overview
 
@@ -93,6 +95,26 @@ def test_a_recording_whose_recorder_was_killed_is_cut_off_for_whoever_follows_it
     finally:
         feed.stop()
     assert (header.state, header.elapsed) == (JobState.CUT_OFF, 8.0)
+
+
+def test_a_recording_whose_last_events_had_no_room_has_the_end_of_its_row(settings: Settings, lock: int) -> None:
+    with SqliteStore(store_path(settings)) as store:
+        store.begin(RunStarted(run=RUN, at=1.0, seen=1.0), now=1.0)
+        store.append(RUN, [RunStarted(run=RUN, at=1.0, seen=1.0), *hits(0)], 9.0)
+        store.finish(RUN, 3, 11.0)
+        loaded = load_run(store, RUN)
+    assert (loaded.job.ended_as, loaded.job.exit_code, loaded.job.finished) == (JobState.FAILED, 3, 11.0)
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    feed = FollowedFeed(settings, RUN)
+    feed.start(lambda: None)
+    feed.wait_for(f"recording {RUN}")
+    followed = feed.read(overview).header
+    feed.stop()
+    replayed = ReplayFeed(location_of(settings), RUN)
+    replayed.show(replayed.clock.end)
+    for header in (followed, replayed.read(overview).header):
+        assert (header.state, header.exit_code, header.elapsed) == (JobState.FAILED, 3, 10.0)
+    replayed.stop()
 
 
 def test_after_an_error_a_recording_is_followed_from_where_it_was(settings: Settings) -> None:

@@ -119,6 +119,37 @@ def test_a_log_that_is_still_read_is_given_up_when_it_is_closed(tmp_path: Path) 
     assert 0 < len(steps) < 100_000
 
 
+def test_a_path_that_becomes_a_folder_is_no_longer_missing(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(folder)])
+    feed.start(lambda: None)
+    while not feed.read(overview).sources:
+        time.sleep(0.05)
+    (folder / "0").mkdir(parents=True)
+    (folder / "0" / "stdout.log").write_text("step 1 of 2: loss 2.5\n")
+    while feed.read(overview).training.step is None:
+        time.sleep(0.05)
+    feed.stop()
+    assert [source.available for source in feed.read(overview).sources] == [True]
+
+
+def test_logs_of_a_folder_that_are_too_many_to_be_read_are_counted_aloud(tmp_path: Path) -> None:
+    logs = [tmp_path / f"rank{rank:04}.log" for rank in range(502)]
+    for path in logs:
+        path.write_text("step 1 of 2: loss 2.5\n")
+    feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(tmp_path)])
+    feed.start(lambda: None)
+    feed.settle(0.0)
+    reported = feed.read(overview).sources
+    assert [(source.name, source.available) for source in reported] == [(f"log:{logs[500]}", False)]
+    assert reported[0].text == f"2 logs are not read, beside 500: {logs[500]}, …; name the ones to read"
+    for path in logs[500:]:
+        path.unlink()
+    while not all(source.available for source in feed.read(overview).sources):
+        time.sleep(0.05)
+    feed.stop()
+
+
 def test_what_came_since_the_last_look_is_read_before_the_end(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("step 1 of 2: loss 2.5\n")

@@ -180,3 +180,13 @@ def test_a_log_that_grows_fast_is_read_to_its_last_line(tmp_path: Path) -> None:
         grown.clear()
     source.stop()
     thread.join()
+
+
+def test_complaints_of_the_library_that_watches_files_are_not_printed() -> None:
+    program = """
+import logging
+import neuron_top.ingest.wakeup
+logging.getLogger("watchdog.observers.inotify").error("called when the thread is inactive")
+"""
+    answer = subprocess.run((sys.executable, "-c", program), capture_output=True, check=True, timeout=60)
+    assert answer.stderr == b""

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from neuron_top.errors import NothingToShow
 from neuron_top.events import (
     AnyEvent,
     CompileEnded,
@@ -20,6 +21,8 @@ from neuron_top.events import (
     CoresSampled,
     GraphDescribed,
     LineMalformed,
+    SourceAvailable,
+    SourceUnavailable,
     StepReported,
     encode,
 )
@@ -37,6 +40,7 @@ from neuron_top.run.graph import Precision
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 from neuron_top.settings import Settings
+from neuron_top.views.overview import overview
 from tests.parsers.logs import FOLDER, M1, M2, g3
 from tests.telemetry.records import counters, line, record, runtime
 
@@ -230,6 +234,40 @@ def test_a_capture_is_known_by_what_is_in_it(tmp_path: Path, name: str) -> None:
         rang.clear()
     feed.stop()
     assert [line.text for line in feed.log_tail(5)] == ['{"level": "info"}']
+
+
+def test_a_log_in_json_lines_is_no_capture(tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+    path.write_text('{"level": "info", "message": "step 3 of 9: loss 2.5"}\n')
+    feed = paths_feed(Settings(), [str(path)])
+    feed.start(lambda: None)
+    feed.settle(0.0)
+    feed.stop()
+    assert feed.read(overview).training.step == 3
+
+
+def test_why_there_is_no_telemetry_in_a_capture_is_reported(tmp_path: Path) -> None:
+    heard, path = Heard(), tmp_path / "monitor.jsonl"
+    source = TelemetryLog(path)
+    thread = threading.Thread(target=source.start, args=(heard,))
+    thread.start()
+    heard.wait_for(1)
+    path.write_text("step 3 of 9: loss 2.5\n")
+    heard.wait_for(2)
+    path.write_bytes(line(record(runtime(7, neuroncore_counters=counters({0: {"neuroncore_utilization": 25.0}})))))
+    heard.wait_for_one(SourceAvailable)
+    source.stop()
+    thread.join()
+    missing, wrong = (event for event in heard.events if isinstance(event, SourceUnavailable))
+    assert missing.reason == f"no such file yet, it is read as soon as it is there: {path}"
+    assert wrong.reason == f"no record of neuron-monitor in it so far: {path}"
+    assert {event.name for event in heard.events if isinstance(event, SourceAvailable)} == {f"telemetry:{path}"}
+
+
+@pytest.mark.parametrize("name", ["train.log", "monitor.jsonl"])
+def test_a_path_without_a_folder_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(NothingToShow):
+        paths_feed(Settings(), [str(tmp_path / "nowhere" / name)])
 
 
 @pytest.mark.parametrize("size", [64, 1000, 70_000, 1 << 20])

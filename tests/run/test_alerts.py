@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from neuron_top.events import (
     AnyEvent,
     CachedFailureHit,
@@ -23,6 +25,8 @@ from neuron_top.events import (
     ProcessSeen,
     RunFinished,
     RunStarted,
+    SourceAvailable,
+    SourceUnavailable,
     StepReported,
     TrialRunStarted,
     WorkerDied,
@@ -120,10 +124,45 @@ def test_a_core_that_idles_while_its_peers_work_is_named():
     assert not raised(99.5, *(sampled(float(at), 0.0, 0.0, 0.0, 0.0) for at in range(100)))
 
 
+def test_a_core_that_idles_after_the_clock_was_set_back_is_named_as_soon_as_any():
+    before = [sampled(float(at), 0.9, 0.9, 0.9) for at in range(5000, 5100)]
+    after = [sampled(float(at), 0.9, 0.9, 0.0) for at in range(1000, 1100)]
+    run = Run()
+    for event in (*before, *after[:2]):
+        run.apply(event)
+    assert [core.smoothed() for core in run.cores.in_order()] == [pytest.approx(0.9), pytest.approx(0.9), 0.0]
+    assert raised(1099.5, *before, *after)["core idle while its peers work"].since == 1000.0
+
+
+def test_workers_stand_for_no_core_beside_neuron_cores_nor_hide_that_their_telemetry_is_lost():
+    def workers(at: float) -> CoresSampled:
+        waiting = tuple(CoreSample(core=rank, utilization=0.01, memory=10) for rank in range(2))
+        return CoresSampled(kind=CoreKind.LOCAL, cores=waiting, at=at, period=1.0)
+
+    both = [event for second in range(100) for event in (workers(float(second)), sampled(float(second), 0.9, 0.9))]
+    run = Run()
+    for event in both:
+        run.apply(event)
+    assert [core.kind for core in run.cores.in_order()] == [CoreKind.NEURON] * 2
+    assert not raised(99.5, *both)
+    silent = raised(160.0, *both, *(workers(float(second)) for second in range(100, 160)))
+    assert silent["telemetry lost"].since == 99.0
+
+
 def test_lost_telemetry_is_reported_while_the_job_runs_and_not_after_it():
     events = (RunStarted(run="r", at=0.0), sampled(1.0, 0.5))
     assert raised(60.0, *events)["telemetry lost"].since == 1.0
     assert not raised(60.0, *events, RunFinished(run="r", exit_code=0, at=2.0))
+
+
+def test_the_reason_of_lost_telemetry_is_that_of_the_source_that_was_lost():
+    def absent(name: str, at: float) -> SourceUnavailable:
+        return SourceUnavailable(name=name, reason=f"{name} is absent", at=at)
+
+    available = SourceAvailable(name="neuron-monitor", at=1.0)
+    events = (available, absent("sysfs", 1.0), absent("log:x", 1.0), sampled(2.0, 0.5), absent("neuron-monitor", 3.0))
+    alert = raised(60.0, RunStarted(run="r", at=0.0), *events, absent("log:y", 5.0))["telemetry lost"]
+    assert "neuron-monitor is absent" in alert.evidence
 
 
 def test_local_workers_that_ended_are_no_loss_of_telemetry():

@@ -122,6 +122,36 @@ def test_garbage_between_records_is_reported_and_passed_over(tmp_path: Path) -> 
     assert "\x1b" not in broken.text
 
 
+def test_a_child_that_hangs_is_reported_once_and_does_not_deliver_until_it_goes_on(tmp_path: Path) -> None:
+    go_on = tmp_path / "go-on"
+    body = f"""
+say(1)
+while not os.path.exists({str(go_on)!r}):
+    print("no record", flush=True)
+    time.sleep(0.1)
+say(2)
+time.sleep(3600)
+"""
+    with driven(MonitorSource(command=monitor(tmp_path, body), patience=0.5)) as running:
+        running.until(events.SourceAvailable)
+        (*_, reported) = running.until(events.SourceUnavailable)
+        assert isinstance(reported, events.SourceUnavailable)
+        assert "has printed no record for 0.5 s" in reported.reason
+        assert not running.source.delivering
+        go_on.touch()
+        found = running.until(events.SourceAvailable)
+        assert sizes(found) == [2]
+        assert not [event for event in found if isinstance(event, events.SourceUnavailable)]
+
+
+def test_a_child_that_left_a_helper_with_its_output_is_started_again(tmp_path: Path) -> None:
+    body = "say(1)\nif os.fork(): os._exit(5)\ntime.sleep(3600)"
+    with driven(MonitorSource(command=monitor(tmp_path, body), patience=0.3, backoff=Backoff(30))) as running:
+        (*_, reported) = running.until(events.SourceUnavailable)
+    assert isinstance(reported, events.SourceUnavailable)
+    assert "ended with 5" in reported.reason
+
+
 def test_a_flood_on_stderr_does_not_block_the_child(tmp_path: Path) -> None:
     command = monitor(tmp_path, "sys.stderr.write('x' * 4_000_000)\nsay(5)\ntime.sleep(3600)")
     with driven(MonitorSource(command=command)) as running:

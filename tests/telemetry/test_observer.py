@@ -410,6 +410,23 @@ def test_core_samples_are_held_back_while_the_monitor_delivers(server: Answers) 
     assert "neuron_core_invented_here_avg" in only(events.SourceAvailable, reported).detail
 
 
+def test_executions_that_the_monitor_counted_are_not_counted_again_after_it(server: Answers) -> None:
+    totals, silent = iter((100, 107, 5000, 5003)), iter((False, False, True, False))
+    server.answer = lambda handler: server.send(
+        handler,
+        CORES.replace(
+            'infer_completed_sum_total{neuroncore="0"} 100',
+            f'infer_completed_sum_total{{neuroncore="0"}} {next(totals)}',
+        ),
+    )
+    reported: list[AnyEvent] = []
+    source = ObserverSource(ObserverAddress(server.url), silent=lambda: next(silent))
+    for _ in range(4):
+        source._look(reported.append)
+    counted = [event.statuses for event in reported if isinstance(event, events.ExecutionsCounted)]
+    assert counted == [{"completed": 7}, {"completed": 3}]
+
+
 def test_it_is_among_the_sources_of_a_machine_and_feeds_the_same_rows(
     server: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

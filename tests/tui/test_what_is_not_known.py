@@ -42,6 +42,19 @@ async def test_a_host_of_which_only_latency_is_known_has_no_bars() -> None:
     assert "of" not in host.split()
 
 
+async def test_values_of_a_host_that_is_no_longer_sampled_are_called_old() -> None:
+    sampled = ev.CoresSampled(
+        kind=ev.CoreKind.NEURON, cores=(ev.CoreSample(core=0, memory=5),), period=1.0, at=START + 60, node="trn1"
+    )
+    host = ev.HostSampled(cpu=0.25, memory_used=5, memory_total=10, at=START, node="trn1")
+    for now, words in ((START + 5, []), (START + 60, ["stale"])):
+        app = TopApp(StillFeed([*job(), host, sampled], now=now), Settings(), "cores")
+        async with app.run_test(size=(120, 40)) as pilot:
+            text = await until(app, pilot, lambda text: "5 B of 10 B" in text)
+        (line,) = [line for line in text.splitlines() if line.startswith("host")]
+        assert line.partition("10 B")[2].split() == words
+
+
 async def test_errors_of_the_hardware_stand_whole_in_the_title_and_in_the_head_of_their_device() -> None:
     cores = tuple(ev.CoreSample(core=core, device=core // 2, utilization=0.5) for core in range(4))
     sampled = ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=cores, period=1.0, at=START, node="trn1")

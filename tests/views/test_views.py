@@ -24,6 +24,7 @@ from neuron_top.events import (
     DevicesFound,
     EntryChanged,
     ErrorRaised,
+    ExecutionsCounted,
     GraphDescribed,
     GraphExtracted,
     LockWaited,
@@ -474,3 +475,19 @@ def test_a_run_without_a_name_is_called_by_its_program_everywhere():
     called = run_row(record, 200.0, recorder_alive=False).called
     names = {called, overview(run, 200.0).header.name, summary(run, 200.0).called, report(run, 200.0).title}
     assert names == {"true"}
+
+
+def test_a_latency_is_not_shown_for_cores_that_have_executed_nothing_since():
+    def counted_at(at: float, **latency: float) -> ExecutionsCounted:
+        return ExecutionsCounted(period=1.0, statuses={"completed": len(latency)}, latency=latency, at=at)
+
+    def sampled_at(at: float) -> CoresSampled:
+        return CoresSampled(kind=CoreKind.NEURON, cores=(CoreSample(core=0, utilization=0.0),), period=1.0, at=at)
+
+    run = run_of(STARTED, sampled_at(101.0), counted_at(101.0, p50=0.25), counted_at(101.0))
+    assert core_table(run, 101.0).latency == {"p50": 0.25}
+    run.apply(sampled_at(160.0))
+    assert core_table(run, 160.0).latency == {"p50": 0.25}
+    for event in (sampled_at(162.0), counted_at(162.0)):
+        run.apply(event)
+    assert core_table(run, 162.0).latency == {}

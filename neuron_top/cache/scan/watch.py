@@ -8,6 +8,7 @@ cache, only the root and the compiler folders are watched, because the kernel li
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -172,6 +173,7 @@ class CacheWatch:
 
         # A folder that appears while its parent's watch is being added is added twice, of which watchdog warns.
         warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
+        logging.getLogger("watchdog").addHandler(logging.NullHandler())  # else its complaints would be printed
         watch = self
 
         class Handler(FileSystemEventHandler):

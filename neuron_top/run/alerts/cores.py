@@ -81,14 +81,15 @@ def telemetry_lost(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert
         return
     silent = now - run.cores.last_sample
     if silent > max(limits.stale_seconds, 5 * (run.cores.period or 0.0)) and _expects_samples(run):
-        reasons = [status.text for status in run.cores.sources.values() if not status.available and status.text]
+        absent = (status for status in run.cores.sources.values() if not (status.available or status.is_file))
+        lost = max(absent, key=lambda status: status.since or 0.0, default=None)  # others were absent before
         yield RaisedAlert(
             kind=AlertKind.TELEMETRY_LOST,
             key="telemetry",
             severity=Severity.WARNING,
             since=run.cores.last_sample,
             seconds=silent,
-            text=reasons[-1] if reasons else "",
+            text=lost.text if lost is not None else "",
         )
 
 

@@ -222,13 +222,16 @@ def host_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[S
         return [rule(theme, width, "Cores", summary)]
     line = Line(theme, width).put("host", theme.quiet).gap()
     host = view.host
+    faint, plain = (theme.faint, theme.quiet) if host.stale else (None, theme.text)
     if host.cpu is not None:
-        line.add(bar(theme, host.cpu, 10)).gap().put(percent_text(host.cpu), theme.text, 6, right=True).gap(2)
+        line.add(bar(theme, host.cpu, 10, faint)).gap().put(percent_text(host.cpu), plain, 6, right=True).gap(2)
     if host.memory_used is not None:
         share = host.memory_used / host.memory_total if host.memory_total else None
         style = theme.load(share) if share is not None and share >= 0.85 else theme.hues[Hue.BLUE]
-        line.add(bar(theme, share, 10, style)).gap()
-        line.put(f"{bytes_text(host.memory_used)} of {bytes_text(host.memory_total)}", theme.text)
+        line.add(bar(theme, share, 10, faint or style)).gap()
+        line.put(f"{bytes_text(host.memory_used)} of {bytes_text(host.memory_total)}", plain)
+    if host.stale and not view.over:
+        line.gap(2).put("stale", theme.quiet)
     for text in machine_words(view):
         if line.left > len(text) + 3:
             line.gap(2).put(text, theme.quiet)

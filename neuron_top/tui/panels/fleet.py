@@ -261,7 +261,7 @@ def _cores(theme: Theme, name: str, values: Sequence[float | None], width: int) 
     """A glyph for each core of a metric, 64 a line at most."""
     known = [value for value in values if value is not None]
     top = 1.0 if name == "utilization" else max(known, default=0.0) or 1.0
-    words = counted(len(values), "core")
+    words = counted(len(known), "core")
     metric = next((metric for metric in METRICS if metric.name == name), None)
     if metric is not None:
         ends = (metric.text(min(known, default=None)), metric.text(max(known, default=None)))

@@ -104,7 +104,7 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         if source.available and source.name.startswith("cache:"):  # shown below, with what is in it
             continue
         sign, style = (glyphs.done, theme.good) if source.available else (glyphs.queued, theme.quiet)
-        name = "log" if source.is_log else source.name  # the path of a log stands in the text
+        name = source.name.partition(":")[0] if source.is_file else source.name  # its path stands in the text
         line = Line(theme, width).put(f"  {sign} ", style).put(name, theme.text, 18).gap()
         text = without_backticks(source.text) or ("found" if source.available else "not found")
         first, *more = lines_of(text, max(20, line.left)) if whole else [text]
@@ -114,7 +114,7 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         strips.append(
             Line(theme, width).put("  looking for worker processes, Neuron devices and logs…", theme.quiet).strip()
         )
-    if view.host.memory_total is not None:
+    if view.host.memory_total is not None and not view.host.stale:
         line = Line(theme, width).put(f"  {glyphs.done} ", theme.good).put("this host", theme.text, 18).gap()
         used = f"{bytes_text(view.host.memory_used)} of {bytes_text(view.host.memory_total)} memory in use"
         strips.append(line.put(used, theme.quiet).strip())
