@@ -180,3 +180,29 @@ def test_options_before_a_command_are_no_view_of_a_log_of_that_name(
         entry_point.main(words)
     assert ended.value.code == 2
     assert f"options follow the command: {said}" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("fleet jobs", 2),
+        ("agent --once", 2),
+        ("watch --job pretrain", 2),
+        ("run -- true", 2),
+        ("runs", 2),
+        ("doctor --problems", 1),
+    ],
+)
+def test_without_the_extra_for_fleets_every_command_names_it(
+    words: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("NEURONTOP_STORE", "postgresql://127.0.0.1:1/none")
+    code = (
+        "import sys; sys.modules['psycopg'] = None; from neuron_top.cli.main import main; "
+        f"sys.exit(main({words.split()}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert "a PostgreSQL store needs psycopg: pip install 'neuron-top[fleet]'" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == status

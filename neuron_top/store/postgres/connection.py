@@ -17,6 +17,12 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Self, TypeVar
 
 import msgspec
+import psycopg
+import psycopg_pool
+from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import TupleRow
+from psycopg.types.json import set_json_loads
 
 from neuron_top.database_address import is_address, masked
 from neuron_top.decoders import MALFORMED
@@ -31,16 +37,6 @@ from neuron_top.store.errors import (
     StoreUnreachable,
     StoreUnusable,
 )
-
-try:
-    import psycopg
-    import psycopg_pool
-    from psycopg.abc import PQGen
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-    from psycopg.rows import TupleRow
-    from psycopg.types.json import set_json_loads
-except ImportError:
-    raise UsageError("a PostgreSQL store needs psycopg: pip install 'neuron-top[fleet]'") from None
 
 Opened = psycopg.Connection[TupleRow]
 Answer = TypeVar("Answer")
