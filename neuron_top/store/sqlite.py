@@ -365,8 +365,14 @@ def _connect(path: Path, *, read_only: bool) -> tuple[sqlite3.Connection, tuple[
         return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None), file
     except RefusedForSafety as problem:
         raise StoreUnusable(str(problem)) from None
+    except NotADirectoryError as problem:
+        raise StoreUnusable(
+            f"{problem.filename}: a file stands where a folder should be; set state_dir (NEURONTOP_STATE_DIR) to a "
+            "folder of your own"
+        ) from problem
     except (OSError, sqlite3.Error) as problem:
-        raise StoreUnusable(f"{path}: {problem}; set state_dir to a folder that can be written") from problem
+        where, why = (problem.filename, problem.strerror) if isinstance(problem, OSError) else (path, problem)
+        raise StoreUnusable(f"{where}: {why}; set state_dir to a folder that can be written") from problem
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:

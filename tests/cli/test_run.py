@@ -162,6 +162,9 @@ def test_a_state_folder_that_cannot_be_written_costs_the_recording_not_the_job(h
     done = here(*python("print('trained'); raise SystemExit(4)"))
     assert (done.returncode, done.stdout) == (4, b"trained\n")
     assert f"the output is not recorded any more: {here.state}: it is a file; set state_dir".encode() in done.stderr
+    stands = f"events are not recorded any more: {here.state}: a file stands where a folder should be; set state_dir"
+    assert stands.encode() in done.stderr
+    assert b"Errno" not in done.stderr
     assert b"the end of the run" not in done.stderr
     assert b"None" not in done.stderr
     assert b"\n  recorded     nothing: a warning says why\n" in done.stderr

@@ -29,6 +29,6 @@ def test_a_folder_that_this_user_may_not_enter_is_refused_with_its_name() -> Non
             return "opened"
 
         try:
-            assert f"Permission denied: '{state}/{FILE_NAME}'" in as_nobody(opened)
+            assert f"{state}/{FILE_NAME}: Permission denied; set state_dir" in as_nobody(opened)
         finally:
             state.chmod(0o700)
