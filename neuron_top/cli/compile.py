@@ -117,6 +117,8 @@ def _compile(arguments: argparse.Namespace, command: Sequence[str], workers: int
     ascii_only = configured.ascii
     tool = precompile.sdk_tool()
     place = _place(arguments)
+    if not arguments.collect_only:
+        precompile.check_executor(place)
     if tool is not None and place.kind is precompile.ExecutorKind.LOCAL:
         step = "collect" if arguments.collect_only else "compile" if arguments.compile_only else ""
         output = SdkOutput(ascii_only=ascii_only)

@@ -48,6 +48,7 @@ __all__ = [
     "Running",
     "SlurmOptions",
     "TrialRunFailed",
+    "check_executor",
     "run_sdk_tool",
     "sdk_tool",
 ]
@@ -314,9 +315,24 @@ class _Compiles:
         if not outcomes and not collected.failed_before:
             done = collected.counts.done
             there = counted(done, "graph of this compiler is", "graphs of this compiler are")
-            found = f"{there} in the cache" if done else "no graph waits in the cache"
+            none = (
+                "all graphs that wait are left for other compilers"
+                if collected.others
+                else "no graph waits in the cache"
+            )
+            found = f"{there} in the cache" if done else none
             self._output.notify(f"nothing to compile: {found}")
         return len(failures) + len(collected.failed_before)
+
+
+def check_executor(place: Place) -> None:
+    """Raise UsageError if what submits to the scheduler is missing; to call before the trial run, which takes long."""
+    if place.kind is ExecutorKind.SLURM:
+        from neuron_top.compile.parallel.slurm import check_programs
+
+        check_programs()
+    elif place.kind is ExecutorKind.RAY:
+        import neuron_top.compile.parallel.ray_cluster  # noqa: F401
 
 
 def sdk_tool() -> str | None:

@@ -21,6 +21,7 @@ from neuron_top.compile.parallel.compile_queue import CollectedGraph
 from neuron_top.compile.parallel.history import measured_peaks
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.errors import NothingToShow
+from neuron_top.units import counted
 
 WAITING = frozenset({State.EXTRACTED, State.STALE_LOCK, State.PARTIAL, State.PUBLISHED_UNMARKED})
 """States of graphs to compile: extracted, or begun by a process that is gone."""
@@ -41,6 +42,8 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True):
     counts: Counts = Counts()
     failed_before: tuple[CollectedGraph, ...] = ()
     """Graphs that the trial run met and whose failure is stored; they count as one that fails now."""
+    others: int = 0
+    """Graphs that wait for another compiler."""
     remarks: tuple[str, ...] = ()
     largest_peak: int | None = None
     """The largest memory that a compile in this folder took so far, bytes."""
@@ -87,11 +90,15 @@ def collect(
             failed.append(CollectedGraph(path=graph, module=entry.module, bytes=entry.graph_bytes or 0))
         if entry.state is State.LOCKED_UNKNOWN:
             remarks.append(f"{entry.module} is locked by an unknown process and skipped (neurontop cache show)")
-    remarks += [f"{count} graphs of {name} are left for that compiler" for name, count in sorted(others.items())]
+    remarks += [
+        f"{counted(count, f'graph of {name} is', f'graphs of {name} are')} left for that compiler"
+        for name, count in sorted(others.items())
+    ]
     return Collected(
         graphs=tuple(graphs),
         counts=_counted(states),
         failed_before=tuple(failed),
+        others=sum(others.values()),
         remarks=tuple(remarks),
         largest_peak=largest_peak(root, compilers),
     )

@@ -53,6 +53,13 @@ _CHECK = "import sys; from neuron_top.cache import trust; trust.open_folder(sys.
 """A node runs this before it unpickles a task, as it may see another folder under this path than the one made here."""
 
 
+def check_programs() -> None:
+    """Raise UsageError if Slurm's programs are not here."""
+    missing = [program for program in ("sbatch", "srun", "squeue", "scancel") if programs.find(program) is None]
+    if missing:
+        raise UsageError(f"no {', '.join(missing)} on the PATH: compile --on slurm runs where jobs are submitted")
+
+
 class _Job(NamedTuple):
     task: EntryTask
     future: Future[CompileResult]
@@ -74,9 +81,7 @@ class SlurmExecutor:
 
         Raises UsageError where Slurm is missing.
         """
-        missing = [program for program in ("sbatch", "srun", "squeue", "scancel") if programs.find(program) is None]
-        if missing:
-            raise UsageError(f"no {', '.join(missing)} on the PATH: compile --on slurm runs where jobs are submitted")
+        check_programs()
         logging.getLogger("submitit").setLevel(logging.ERROR)
         self._options, self._folder, self._medium = options, folder, medium
         self._minutes = _time_limit(options)
