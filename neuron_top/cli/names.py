@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
+
+PLAN_NAME = re.compile(r"[0-9a-f]{1,10}\Z")
+"""What the name of a plan, or its beginning, looks like."""
 
 
 def named(text: str) -> str:

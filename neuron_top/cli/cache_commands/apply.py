@@ -17,7 +17,8 @@ from pathlib import Path
 
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
-from neuron_top.cli.names import named
+from neuron_top.cli.names import PLAN_NAME, named
+from neuron_top.errors import NothingToShow
 from neuron_top.services.caches import CacheService, Plan
 from neuron_top.services.saved_plans import read_plans
 
@@ -44,4 +45,9 @@ def _named(arguments: argparse.Namespace, service: CacheService) -> tuple[Plan, 
     path = Path(arguments.plan)
     if path.is_file():
         return read_plans(path)
+    if not PLAN_NAME.match(arguments.plan):
+        raise NothingToShow(
+            f"{arguments.plan!r} is no file, and no name of a plan (letters a to f and digits; `neurontop cache "
+            "journal` lists them)"
+        )
     return (service.interrupted(service.resolve(arguments.root), arguments.plan),)

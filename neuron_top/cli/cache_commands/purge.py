@@ -58,8 +58,13 @@ def execute(arguments: argparse.Namespace) -> int:
         _print_json(root, Purge())
         return 0
     if not histories or arguments.dry_run:
-        how_many = counted(len(histories), "plan") if histories else "no plan"
-        log_stderr(f"neurontop: {how_many} in the trash of {visible(root)} could be purged")
+        trash = f"the trash of {visible(root)}"
+        if histories:
+            log_stderr(f"neurontop: {counted(len(histories), 'plan')} in {trash} could be purged")
+        else:
+            plan = f"nothing of plan {arguments.plan}" if arguments.plan else "no plan"
+            old = f" that was executed at least {arguments.older_than} ago" if arguments.older_than else ""
+            log_stderr(f"neurontop: nothing to purge: {trash} holds {plan}{old}")
         return 0
     if service.read_only:
         raise ReadOnlyMode()

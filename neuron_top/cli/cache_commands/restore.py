@@ -15,12 +15,11 @@ exit status: 0 all is back · 1 something stays in the trash, or is not there an
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.cache_commands.plan_runner import confirm
-from neuron_top.cli.names import named
+from neuron_top.cli.names import PLAN_NAME, named
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import NothingToShow, ReadOnlyMode
 from neuron_top.escapes import visible
@@ -28,8 +27,6 @@ from neuron_top.services.cache_reader import BackendKind
 from neuron_top.services.caches import CacheService, PlanHistory
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan_sentences import LEFT, not_done_text
-
-_PLAN = re.compile(r"[0-9a-f]{1,10}\Z")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return _restore(arguments)
     except NothingToShow as problem:
         word = arguments.plan
-        if arguments.root is not None or word is None or not _PLAN.match(word) or not Path(word).is_dir():
+        if arguments.root is not None or word is None or not PLAN_NAME.match(word) or not Path(word).is_dir():
             raise
         raise NothingToShow(
             f"{problem}; {word} was taken for the name of a plan: for the folder, write ./{word}"
@@ -101,7 +98,7 @@ def _restore(arguments: argparse.Namespace) -> int:
 
 def _plan_and_root(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
     """A single word is a plan's name if it looks like one, else the root."""
-    if arguments.plan is not None and arguments.root is None and not _PLAN.match(arguments.plan):
+    if arguments.plan is not None and arguments.root is None and not PLAN_NAME.match(arguments.plan):
         return None, arguments.plan
     return arguments.plan, arguments.root
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.cache_commands import options, pin
+from neuron_top.cli.output import log_stderr
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,5 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Unpin."""
     wanted, _ = pin.chosen(arguments)
-    pin.report(arguments, options.service_of(arguments).pins.remove(wanted), "unpinned")
+    removed = options.service_of(arguments).pins.remove(wanted)
+    pin.report(arguments, removed, "unpinned")
+    if not removed:
+        log_stderr("neurontop: no pin has such a pattern; `neurontop cache pins` lists the pins")
     return 0
