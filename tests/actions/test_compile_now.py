@@ -79,6 +79,9 @@ def test_what_need_not_fail_again_is_compiled_and_the_rest_is_explained(root: Pa
         "bound to fail again (NCC_EOOM002: a retry is useless: use a smaller batch, more parallelism or other flags); "
         "--include-deterministic retries it anyway"
     ]
+    without = {each.path: reason_text(each) for each in planned(root, folders=frozenset()).exclusions}
+    assert without[plan.exclusions[0].path] == reason_text(plan.exclusions[0])
+    assert sorted(text[:12] for text in without.values()) == ["bound to fai", "its compiler", "its compiler"]
     seen: list[QueueProgress] = []
     outcome = compiled(plan, sdk_compiler(tmp_path), lambda progress: seen.append(progress) is None)
     assert (outcome.done, outcome.refused, outcome.interrupted) == (2, (), False)

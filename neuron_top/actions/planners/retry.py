@@ -68,11 +68,11 @@ def _obstacle(
         return reason
     if entry.module in context.compiling:
         return Reason(ReasonCode.NAMED_BY_PROCESS)
-    if compilers is not None and entry.compiler not in compilers:
-        return Reason(ReasonCode.COMPILER_MISSING)
     failure = entry.failure
     if failure is not None and failure.kind is FailureKind.DETERMINISTIC and not deterministic:
         return Reason(ReasonCode.BOUND_TO_FAIL, failure.code or "", failure=failure.cause)
+    if compilers is not None and entry.compiler not in compilers:
+        return Reason(ReasonCode.COMPILER_MISSING)
     return None
 
 
