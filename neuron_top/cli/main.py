@@ -137,9 +137,9 @@ def _dispatch(arguments: list[str]) -> int:
         arguments = ["watch", *arguments]
     command = next((row for row in COMMANDS if row.name == arguments[0]), None)
     if command is None:
-        from neuron_top.cli.usage_hints import no_command  # only where something is wrong
+        from neuron_top.cli.usage_hints import no_first_command  # only where something is wrong
 
-        overview_parser().error(no_command(arguments[0], [row.name for row in COMMANDS]))
+        overview_parser().error(no_first_command(arguments[0], [row.name for row in COMMANDS]))
     module = importlib.import_module(f"neuron_top.cli.{command.module}")
     parser = Parser(
         prog=f"neurontop {command.name}",

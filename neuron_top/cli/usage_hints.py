@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -30,6 +32,13 @@ def with_hint(parser: argparse.ArgumentParser, message: str) -> str:
 def no_command(given: str, commands: Sequence[str]) -> str:
     """That there is no such command, and which there are."""
     return f"no command {given!r}{_meant(given, commands)}; commands: {', '.join(commands)}"
+
+
+def no_first_command(given: str, commands: Sequence[str]) -> str:
+    """As `no_command`, for the word after `neurontop`: it may be a log or a cache to watch."""
+    if os.path.lexists(given):
+        return f"no command {given!r}; to watch the file or folder of that name: neurontop watch {shlex.quote(given)}"
+    return no_command(given, commands)
 
 
 def _meant(given: str, names: Iterable[str]) -> str:

@@ -152,3 +152,14 @@ def test_a_wrong_command_or_option_is_answered_with_the_one_that_was_meant(given
         main(given)
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_log_in_place_of_a_command_is_answered_with_how_to_watch_it(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train 1.log").touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["train 1.log"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(
+        "no command 'train 1.log'; to watch the file or folder of that name: neurontop watch 'train 1.log'\n"
+    )
