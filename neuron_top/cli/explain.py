@@ -52,10 +52,13 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0 if explanation.is_known else NothingToShow.exit_code
     try:
         explanations = _of_run(arguments, settings)
-    except NothingToShow:
+    except NothingToShow as problem:
         # Screens show keys without MODULE_: what names no recording may be a part of one.
-        if not _PART.fullmatch(arguments.what) or not (explanation := _of_module(arguments, settings)).is_known:
+        if not _PART.fullmatch(arguments.what):
             raise
+        explanation = _of_module(arguments, settings)
+        if not explanation.is_known:
+            raise NothingToShow(f"{problem}; and no key in {explanation.root} has such a part") from None
         _print(explanation, arguments)
         return 0
     if not explanations:

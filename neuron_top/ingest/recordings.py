@@ -11,10 +11,11 @@ import stat
 import time
 from pathlib import Path
 
-from neuron_top.errors import NothingToShow
+from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.events import RecordingCutOff, RunFinished
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
+from neuron_top.store.location import StoreLocation
 from neuron_top.store.protocol import Store
 from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import LabelFile
@@ -29,6 +30,7 @@ TRACE_NAME = "torch_trace"
 LOCK_NAME = "recording.lock"
 """Held (flock) by the recording process: how others tell a recording in progress from one whose recorder died."""
 
+_FIRST = "; `neurontop run -- <command>` makes the first recording"
 _NAMED = 5
 SILENT_SECONDS = 300.0
 """After this long without an event, the recorder of a recording from another machine is assumed to be gone."""
@@ -91,7 +93,7 @@ def find_recording(store: Store, wanted: str) -> RunRecord:
     if wanted in (LAST, BEFORE_LAST):
         newest = store.runs(limit=2)
         if not newest:
-            raise NothingToShow("nothing was recorded yet; `neurontop run -- <command>` makes the first recording")
+            raise NothingToShow(f"nothing was recorded yet{_FIRST}")
         if wanted == BEFORE_LAST and len(newest) < 2:
             raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
         return newest[0] if wanted == LAST else newest[1]
@@ -125,13 +127,12 @@ def _mode(name: str) -> int | None:
         return None
 
 
-def not_a_log(name: str) -> str:
-    """Why a name is no log file, as the beginning of a sentence; the name may come from anywhere, of any length."""
-    return (
-        f"{name!r} is a folder (name the log files in it), and "
-        if _is_folder(name)
-        else f"{name!r} is not a file, and "
-    )
+def nothing_recorded(kept: StoreLocation, name: str = LAST) -> NeuronTopError:
+    """That there are no recordings, and why a name that is no log is none either; it may be of any length."""
+    if name in (LAST, BEFORE_LAST):
+        return kept.nothing_recorded("", _FIRST)
+    what = "a folder (name the log files in it)" if _is_folder(name) else "not a file"
+    return kept.nothing_recorded(f"{name!r} is {what}, and ")
 
 
 def find_labeled(store: Store, wanted: str, state: Path) -> RunRecord:

@@ -16,7 +16,7 @@ from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.events.log_sources import log_source
 from neuron_top.ingest import graph_tables
 from neuron_top.ingest.log_span import LogSpan, last_clock
-from neuron_top.ingest.recordings import load_labeled, not_a_log
+from neuron_top.ingest.recordings import load_labeled, nothing_recorded
 from neuron_top.ingest.rotated import log_of
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
@@ -58,7 +58,7 @@ def load(
         raise UsageError(f"{other!r} is not a log file; specify log files of one run, or one recording")
     kept = location_of(settings)
     if not kept.exists:
-        raise kept.nothing_recorded(not_a_log(names[0]))
+        raise nothing_recorded(kept, names[0])
     with kept.open() as store:
         return load_labeled(store, names[0], settings, into)
 

@@ -277,12 +277,12 @@ class CacheService(CachePlanner):
 
     def _recording(self, text: str) -> str:
         """The id of a recording that is given by id, prefix of an id, name, `last` or `last~`."""
-        from neuron_top.ingest.recordings import find_labeled, not_a_log, store_path
+        from neuron_top.ingest.recordings import find_labeled, nothing_recorded, store_path
         from neuron_top.store.location import StoreLocation
         from neuron_top.store.sqlite import SqliteStore
 
         if not store_path(self._settings).exists():
-            raise StoreLocation(store_path(self._settings)).nothing_recorded(not_a_log(text))
+            raise nothing_recorded(StoreLocation(store_path(self._settings)), text)
         with SqliteStore(store_path(self._settings), read_only=True) as store:
             return find_labeled(store, text, self._settings.state_path).id
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety
 from neuron_top.events import RunFinished
 from neuron_top.ingest.recordings import (
-    BEFORE_LAST,
     LAST,
     find_labeled,
     find_recording,
@@ -18,7 +17,7 @@ from neuron_top.ingest.recordings import (
     is_recording,
     load_labeled,
     load_run,
-    not_a_log,
+    nothing_recorded,
     recordings_in_progress,
     run_folder,
 )
@@ -61,7 +60,7 @@ class RunService:
     @property
     def nothing_recorded(self) -> NeuronTopError:
         """The error for no recording, which says how to make one."""
-        return self._kept.nothing_recorded("", "; `neurontop run -- <command>` makes the first recording")
+        return nothing_recorded(self._kept)
 
     @property
     def was_used(self) -> bool:
@@ -233,10 +232,8 @@ class RunService:
 
     def _store(self, name: str = LAST) -> Store:
         """The store in which to look for this name. Raises NothingToShow, StoreUnusable."""
-        if not self._kept.exists and name not in (LAST, BEFORE_LAST):
-            raise self._kept.nothing_recorded(not_a_log(name))
         if not self._kept.exists:
-            raise self.nothing_recorded
+            raise nothing_recorded(self._kept, name)
         return self._kept.open()
 
 

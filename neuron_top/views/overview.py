@@ -24,11 +24,10 @@ from neuron_top.run.training import Report
 from neuron_top.views.alerts import Alert, Limits, alerts
 from neuron_top.views.core_rows import CoreRow, core_rows, is_stale
 from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compile_card
-from neuron_top.views.states import run_name, run_text
+from neuron_top.views.states import log_title, run_name, run_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 LINES_SHOWN = 50
-STANDARD_INPUT = "-"
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -209,7 +208,7 @@ def _log_name(run: Run) -> str:
     paths = list(run.job.sources)
     if len(paths) != 1:
         return ""
-    return "standard input" if paths[0] == STANDARD_INPUT else paths[0].rpartition("/")[2]
+    return log_title(paths[0])
 
 
 def training_card(run: Run, now: float) -> TrainingCard:

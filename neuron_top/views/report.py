@@ -43,7 +43,7 @@ from neuron_top.views.report_time import (
     intervals,
     precompiled,
 )
-from neuron_top.views.states import run_name
+from neuron_top.views.states import log_title, run_name
 from neuron_top.views.summary import Summary, summary
 from neuron_top.views.timeline import Timeline, timeline
 from neuron_top.views.torch_trace import TorchView, torch_view
@@ -162,8 +162,7 @@ def report(
     )
     simulated = precompiled(lines, run.compiles.totals.seconds_spent(end), run.job.world_size)
     return Report(
-        title=run_name(run.job.name, run.job.command, run.job.run)
-        or ", ".join(path.rpartition("/")[2] for path in run.job.sources),
+        title=run_name(run.job.name, run.job.command, run.job.run) or ", ".join(map(log_title, run.job.sources)),
         state=run_summary.state_text if run.job.run or run_summary.state is JobState.FAILED else "",
         start=run.started,
         end=end if run.started is not None else None,

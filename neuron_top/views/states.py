@@ -7,8 +7,9 @@ from collections.abc import Collection, Sequence
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 
-__all__ = ["JobState", "end_text", "ended_state", "job_text", "run_name", "run_text"]
+__all__ = ["JobState", "end_text", "ended_state", "job_text", "log_title", "run_name", "run_text"]
 
+STANDARD_INPUT = "-"
 _WORDS = {
     JobState.IDLE: "waiting for a job",
     JobState.EXTRACTING: "extracting graphs (trial run)",
@@ -34,6 +35,11 @@ def ended_state(exit_code: int | None, last_phases: Collection[str] = ()) -> Job
     if exit_code is None:
         return next((state for state in _ENDS if state in last_phases), JobState.FINISHED)
     return JobState.KILLED if exit_code < 0 else JobState.FAILED if exit_code else JobState.FINISHED
+
+
+def log_title(path: str) -> str:
+    """A log as titles name it: by its file name."""
+    return "standard input" if path == STANDARD_INPUT else path.rpartition("/")[2]
 
 
 def run_name(name: str, command: Sequence[str], run: str = "") -> str:

@@ -75,6 +75,9 @@ def test_standard_input_is_read_where_it_is_named(log: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "standard input" in done.stdout
     assert "1 graph: 1 from the cache" in done.stdout
+    command[3] = "report"
+    report = subprocess.run(command, input=f"{HIT}\n", capture_output=True, text=True, timeout=120, check=False)
+    assert report.stdout.startswith("# standard input: read from a log\n")
 
 
 def test_a_name_that_is_no_file_is_still_a_recording(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,8 +85,11 @@ def test_a_name_that_is_no_file_is_still_a_recording(log: Path, capsys: pytest.C
     assert "'no-such-run' is not a file, and nothing was recorded yet" in capsys.readouterr().err
     assert main(["diagnose", "no-such.log"]) == 3
     assert "'no-such.log' is not a file" in capsys.readouterr().err
-    assert main(["status", "last"]) == 3
-    assert capsys.readouterr().err.startswith("neurontop: nothing was recorded yet")
+    for words in (["status", "last"], ["check"], ["report", "last~"], ["cache", "pin", "--run", "last"]):
+        assert main(words) == 3
+        said = capsys.readouterr().err
+        assert said.startswith("neurontop: nothing was recorded yet")
+        assert said.endswith("; `neurontop run -- <command>` makes the first recording\n")
 
 
 @pytest.mark.parametrize("is_null", [False, True], ids=["empty file", "/dev/null"])
