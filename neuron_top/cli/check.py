@@ -53,8 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--cache", metavar="ROOT", help="compile cache, for --max-size and for what it knows of the graphs"
     )
     parser.add_argument("--allow-unknown", action="store_true", help="let metrics pass that are unknown")
-    parser.add_argument("--markdown", action="store_true", help="print a Markdown summary, for CI job pages")
-    parser.add_argument("--json", action="store_true", help="print all verdicts as one JSON document")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="print a Markdown summary, for CI job pages")
+    form.add_argument("--json", action="store_true", help="print all verdicts as one JSON document")
     add_store(parser)
 
 

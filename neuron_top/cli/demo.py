@@ -23,6 +23,7 @@ from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.cli.plain import print_overview
 from neuron_top.cli.terminal import has_screen
+from neuron_top.errors import UsageError
 from neuron_top.services.demo import demo_feed, demo_settings
 from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
@@ -33,18 +34,19 @@ PORT = 8421
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `demo`."""
-    parser.add_argument("--web", action="store_true", help="serve the web dashboard instead of opening the terminal's")
-    parser.add_argument(
-        "--port", type=port, default=PORT, metavar="N", help=f"TCP port (default: {PORT}); 0: a free one"
-    )
-    parser.add_argument("--json", action="store_true", help="print the final overview as JSON")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--web", action="store_true", help="serve the web dashboard instead of opening the terminal's")
+    form.add_argument("--json", action="store_true", help="print the final overview as JSON")
+    parser.add_argument("--port", type=port, metavar="N", help=f"with --web: TCP port (default: {PORT}); 0: a free one")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Play it."""
+    if arguments.port is not None and not arguments.web:
+        raise UsageError("--port needs --web: the terminal serves no pages")
     with demo_settings(configuration.load()[0]) as settings:
         if arguments.web:
-            return _serve(settings, arguments.port)
+            return _serve(settings, PORT if arguments.port is None else arguments.port)
         if arguments.json or not has_screen():
             view = RunService(settings).read_end(LAST, overview)
             print_json(view) if arguments.json else print_overview(view, instead_of_a_screen=True)

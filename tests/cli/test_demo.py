@@ -39,6 +39,11 @@ def made_cache(folder: Path) -> Path:
     return folder / "cache"
 
 
+def test_a_port_without_a_server_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--port", "9000"]) == 2
+    assert capsys.readouterr().err == "neurontop: --port needs --web: the terminal serves no pages\n"
+
+
 def test_the_recording_holds_what_the_help_promises() -> None:
     with demo_settings(Settings()) as settings:
         run = RunService(settings).load(LAST)

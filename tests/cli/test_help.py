@@ -145,6 +145,8 @@ def test_a_part_of_a_usage_line_that_is_longer_than_the_terminal_breaks_between_
         (["fleet", "nodes", "--zzz"], "unrecognized arguments: --zzz\n"),
         (["completion", "bsh"], "'fish') (did you mean 'bash'?)\n"),
         (["completion"], "the following arguments are required: shell\n"),
+        (["check", "--json", "--markdown"], "argument --markdown: not allowed with argument --json\n"),
+        (["demo", "--web", "--json"], "argument --json: not allowed with argument --web\n"),
     ],
 )
 def test_a_wrong_command_or_option_is_answered_with_the_one_that_was_meant(given, said, capsys) -> None:
