@@ -133,7 +133,7 @@ def _dispatch(arguments: list[str]) -> int:
         print_version()
         return 0
     if not arguments or (arguments[0].startswith("-") and arguments[0] != "-"):
-        _check_order(arguments)
+        _check_options(arguments)
         arguments = ["watch", *arguments]
     command = next((row for row in COMMANDS if row.name == arguments[0]), None)
     if command is None:
@@ -151,8 +151,11 @@ def _dispatch(arguments: list[str]) -> int:
     return int(result)
 
 
-def _check_order(arguments: Sequence[str]) -> None:
-    """End with a usage error where options stand before the command: its name would be taken for a log to wait for."""
+def _check_options(arguments: Sequence[str]) -> None:
+    """End with a usage error where the version is meant, or options stand before the command: its name would be taken
+    for a log to wait for."""
+    if arguments and (arguments[0] == "-v" or arguments[0].startswith("--ver")):
+        overview_parser().error(f"no option {arguments[0]!r} (did you mean '--version'?)")
     first = next((place for place, word in enumerate(arguments) if not word.startswith("-")), None)
     if first is None or not set(arguments[:first]) <= _FLAGS:
         return

@@ -38,7 +38,7 @@ def no_first_command(given: str, commands: Sequence[str]) -> str:
     """As `no_command`, for the word after `neurontop`: it may be a log or a cache to watch."""
     if os.path.lexists(given):
         return f"no command {given!r}; to watch the file or folder of that name: neurontop watch {shlex.quote(given)}"
-    return no_command(given, commands)
+    return f"no command {given!r}{_meant(given, [*commands, '--help', '--version'])}; commands: {', '.join(commands)}"
 
 
 def _meant(given: str, names: Iterable[str]) -> str:

@@ -139,6 +139,9 @@ def test_a_part_of_a_usage_line_that_is_longer_than_the_terminal_breaks_between_
     [
         (["wacth"], "no command 'wacth' (did you mean 'watch'?); commands: watch, demo, "),
         (["zzz"], "no command 'zzz'; commands: watch, demo, "),
+        (["help"], "no command 'help' (did you mean '--help'?); commands: watch, demo, "),
+        (["--verson"], "no option '--verson' (did you mean '--version'?)\n"),
+        (["-v"], "no option '-v' (did you mean '--version'?)\n"),
         (["cache"], "specify a command: ls, stats, "),
         (["cache", "lss"], "no command 'lss' (did you mean 'ls'?); commands: ls, stats, "),
         (["fleet", "nodes", "--jsno=3"], "unrecognized arguments: --jsno=3 (did you mean '--json'?)\n"),
