@@ -285,8 +285,13 @@ def _from_environ(environ: Mapping[str, str]) -> dict[str, object]:
 def _checked(values: dict[str, object], origins: dict[str, str]) -> Settings:
     for name in values:
         if name not in Settings.__struct_fields__:
+            from difflib import get_close_matches  # only where something is wrong
+
+            meant = "".join(
+                f" (did you mean {near!r}?)" for near in get_close_matches(name, Settings.__struct_fields__, 1)
+            )
             raise UsageError(
-                f"{origins.get(name, 'settings file')}: unknown setting {name!r}; "
+                f"{origins.get(name, 'settings file')}: unknown setting {name!r}{meant}; "
                 f"known: {', '.join(Settings.__struct_fields__)}"
             )
     try:
@@ -294,10 +299,9 @@ def _checked(values: dict[str, object], origins: dict[str, str]) -> Settings:
     except msgspec.ValidationError as problem:
         raise _wrong_type(values, origins) or UsageError(f"settings: {problem}") from None
     for name, (low, high) in _BOUNDS.items():
-        if not low <= getattr(settings, name) <= high:
-            raise UsageError(
-                f"{origins[name]}: {name} must lie between {low:g} and {high:g}, is {getattr(settings, name):g}"
-            )
+        value = getattr(settings, name)
+        if not low <= value <= high:
+            raise UsageError(f"{origins[name]}: {name} must lie between {low:.16g} and {high:.16g}, is {value:.16g}")
     for name, allowed in _CHOICES.items():
         if getattr(settings, name) not in allowed:
             raise UsageError(

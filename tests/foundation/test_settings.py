@@ -1,5 +1,6 @@
 """Settings: order of the layers, origins, clear errors."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,20 @@ def test_a_value_of_another_type_is_reported_with_its_place_and_what_was_expecte
     with pytest.raises(UsageError) as problem:
         settings.load(environ={}, path=path)
     assert str(problem.value) == f"{path}, line 3: {name} must be {expected}, is {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("keep_rns = 3", "line 1: unknown setting 'keep_rns' (did you mean 'keep_runs'?); known: state_dir, "),
+        ("zzz = 3", "line 1: unknown setting 'zzz'; known: state_dir, "),
+        ("history_seconds = 5", "line 1: history_seconds must lie between 60 and 2592000, is 5"),
+        ("keep_bytes = 12345", "line 1: keep_bytes must lie between 1048576 and 1125899906842624, is 12345"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_said_with_what_would_be_right(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        settings.load(environ={}, path=written(tmp_path, text))
 
 
 def test_text_is_not_taken_from_a_number_in_the_file(tmp_path: Path) -> None:
