@@ -15,6 +15,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from neuron_top.cli.names import named
+
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -29,5 +31,19 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from neuron_top.cli.command_tree import whole_parser
 
-    sys.stdout.write(shtab.complete(whole_parser(), shell=arguments.shell))
+    parser = whole_parser()
+    _complete_files(parser)
+    sys.stdout.write(shtab.complete(parser, shell=arguments.shell))
     return 0
+
+
+def _complete_files(parser: argparse.ArgumentParser) -> None:
+    """Have file names offered for free texts, most of which are or may be files: shtab by itself offers none."""
+    import shtab
+
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                _complete_files(command)
+        elif action.nargs != 0 and action.choices is None and action.type in (None, named):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]

@@ -18,7 +18,8 @@ from neuron_top.cli.main import COMMANDS, main
 def _completed(script: Path, *words: str) -> list[str]:
     """What bash offers for the last word."""
     line = f"source {script}; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_neurontop; "
-    asked = subprocess.run(["bash", "-c", line + 'echo "${COMPREPLY[@]}"'], capture_output=True, text=True, check=True)
+    command = ["bash", "-c", line + 'echo "${COMPREPLY[@]}"']
+    asked = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, check=True)
     return asked.stdout.split()
 
 
@@ -30,6 +31,30 @@ def test_bash_completes_commands_sub_commands_and_options(tmp_path: Path, capsys
     assert _completed(script, "neurontop", "cache", "ev") == ["evict"]
     assert "--dry-run" in _completed(script, "neurontop", "cache", "evict", "--dr")
     assert _completed(script, "neurontop", "tally", "--js") == ["--json"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["diagnose", "watch --plain", "tally other.log", "report other.log -o", "cache ls", "run -- python", "cache apply"],
+)
+def test_bash_completes_the_names_of_files(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "neurontop"
+    script.write_text(capsys.readouterr().out)
+    (tmp_path / "train.log").touch()
+    assert _completed(script, "neurontop", *words.split(), "trai") == ["train.log"]
+
+
+@pytest.mark.parametrize(
+    ("shell", "line"),
+    [
+        ("zsh", "log files or recordings.*:_files"),
+        ("fish", r"using diagnose; .*_complete_path"),
+    ],
+)
+def test_other_shells_complete_the_names_of_files(shell: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert re.search(line, capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
