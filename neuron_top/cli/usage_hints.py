@@ -24,6 +24,8 @@ def with_hint(parser: argparse.ArgumentParser, message: str) -> str:
             return no_command(found["given"], choices)
         return message + _meant(found["given"], choices)
     if found := _NO_OPTION.match(message):
+        if _choices(parser, "COMMAND"):  # of a group, whose commands have the options
+            return f"{message}; options follow the command: {parser.prog} COMMAND … {found['given']}"
         shown = (action for action in parser._actions if action.help is not argparse.SUPPRESS)
         return message + _meant(found["given"], [name for action in shown for name in action.option_strings])
     return message

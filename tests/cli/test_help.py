@@ -145,6 +145,7 @@ def test_a_part_of_a_usage_line_that_is_longer_than_the_terminal_breaks_between_
         (["cache"], "specify a command: ls, stats, "),
         (["cache", "lss"], "no command 'lss' (did you mean 'ls'?); commands: ls, stats, "),
         (["fleet", "nodes", "--jsno=3"], "unrecognized arguments: --jsno=3 (did you mean '--json'?)\n"),
+        (["cache", "--json", "ls"], "--json; options follow the command: neurontop cache COMMAND … --json\n"),
         (["fleet", "nodes", "--zzz"], "unrecognized arguments: --zzz\n"),
         (["completion", "bsh"], "'fish') (did you mean 'bash'?)\n"),
         (["completion"], "the following arguments are required: shell\n"),
