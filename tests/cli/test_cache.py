@@ -89,6 +89,7 @@ def test_a_missing_cache_ends_with_status_three_and_says_so(tmp_path: Path) -> N
             done = neurontop(action, tmp_path / name)
             assert (done.returncode, done.stdout) == (3, ""), action
             assert re.search(why, done.stderr), done.stderr
+    assert neurontop("ls", tmp_path / "no").stderr.endswith("; `neurontop cache roots` lists what is here\n")
 
 
 def test_what_was_taken_from_a_cache_that_is_gone_is_still_listed_and_purged(tmp_path: Path) -> None:

@@ -42,7 +42,9 @@ def discover(root: str, reader: NoAtimeReader) -> Discovered:
     try:
         names = _folders(root, reader, found, "")
     except FileNotFoundError:
-        raise NothingToShow(f"no cache at {name_text(root)}: the folder does not exist") from None
+        raise NothingToShow(
+            f"no cache at {name_text(root)}: the folder does not exist; `neurontop cache roots` lists what is here"
+        ) from None
     except NotADirectoryError:
         # Links to the root were resolved: one that is left leads back to itself.
         what = "it is a link that leads back to itself" if os.path.islink(root) else "it is a file"
