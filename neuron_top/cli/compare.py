@@ -49,6 +49,8 @@ def execute(arguments: argparse.Namespace) -> int:
     view: Compared
     reasons: tuple[str, ...] = ()
     names = (arguments.a, arguments.b, *arguments.more)
+    if "-" in names:
+        raise UsageError("compare does not read standard input (-); name a file")
     are_caches = [Path(name).is_dir() for name in names]
     limits = _limits(arguments)
     if limits and (len(names) > 2 or any(are_caches)):
@@ -59,7 +61,10 @@ def execute(arguments: argparse.Namespace) -> int:
         view = service.compare_many(names)
     elif any(are_caches):
         if not all(are_caches):
-            raise UsageError("a run cannot be compared with a cache; name two runs or two caches")
+            run = next(name for name, is_cache in zip(names, are_caches, strict=True) if not is_cache)
+            raise UsageError(
+                f"{run!r} is no folder, and a run cannot be compared with a cache; name two runs or two caches"
+            )
         view = service.compare_caches(*names)
     else:
         older, newer = service.plain(arguments.a), service.plain(arguments.b)

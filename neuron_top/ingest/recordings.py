@@ -111,8 +111,9 @@ def _why_none(store: Store, wanted: str) -> str:
     if several:
         named = ", ".join(several[:_NAMED]) + (", …" if len(several) > _NAMED else "")
         return f"{len(several)} recordings begin with {wanted!r}: {named}"
-    is_path = ("/" in wanted or "." in wanted) and _mode(wanted) is None
-    return f"no recording {wanted!r}" + (", and no such file" if is_path else "")
+    if _mode(wanted) is not None:
+        return f"{wanted!r} is a file, and no recording is called so"
+    return f"no recording {wanted!r}" + (", and no such file" if "/" in wanted or "." in wanted else "")
 
 
 def _is_folder(name: str) -> bool:

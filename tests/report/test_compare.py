@@ -201,8 +201,11 @@ def test_thresholds_give_a_reason_a_line_and_status_one(
     assert main(["compare", one, two, "--max-memory-growth", "0.1"]) == 1
     assert "not known of both" in capsys.readouterr().err
     assert main(["compare", one, str(tmp_path)]) == 2
+    assert "is no folder, and a run cannot be compared with a cache" in capsys.readouterr().err
     assert main(["compare", "older", "newer"]) == 3
     assert "'older'" in capsys.readouterr().err, "the first that is missing is named"
+    assert main(["compare", "-", two]) == 2
+    assert capsys.readouterr().err == "neurontop: compare does not read standard input (-); name a file\n"
 
 
 def test_two_caches_are_compared_by_entry(

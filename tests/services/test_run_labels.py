@@ -67,7 +67,10 @@ def test_a_replay_has_the_name_that_the_recording_was_given(service: RunService)
     other.stop()
 
 
-def test_what_is_neither_a_recording_nor_a_file_is_reported_as_neither(service: RunService) -> None:
+def test_what_is_neither_a_recording_nor_a_file_is_reported_as_neither(service: RunService, tmp_path: Path) -> None:
+    (tmp_path / "train.log").touch()
+    with pytest.raises(NothingToShow, match=r"train\.log' is a file, and no recording is called so; `neurontop runs`"):
+        service.find(str(tmp_path / "train.log"))
     with pytest.raises(NothingToShow, match=r"no recording 'trian\.log', and no such file"):
         service.find("trian.log")
     with pytest.raises(NothingToShow, match="no recording 'trian'; `neurontop runs` lists"):
