@@ -10,7 +10,8 @@ examples:
   neurontop doctor --json              {"problems", "findings", "facts"}, for scripts and bug reports
                                        (review it first: it holds paths and user names)
 
-exit status: 0 no problem (a machine without Neuron devices has none) · 1 at least one problem
+exit status: 0 no problem (a machine without Neuron devices has none) · 1 at least one problem ·
+2 usage or configuration
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from neuron_top import settings
 from neuron_top.cli.output import colors_wanted, log_stderr, print_json, print_text
+from neuron_top.errors import UsageError
 from neuron_top.services.doctor import CheckLevel, DoctorFinding, examine_machine
 
+_SYSFS = "/sys"
 _COLORS = {CheckLevel.PROBLEM: "\x1b[31m", CheckLevel.NOTE: "\x1b[33m", CheckLevel.OK: "\x1b[32m"}
 
 
@@ -31,12 +35,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object: problems, findings, facts")
     parser.add_argument("--problems", action="store_true", help="show problems only")
     parser.add_argument(
-        "--sysfs-root", default="/sys", metavar="DIR", help="look for the driver below DIR (default: /sys)"
+        "--sysfs-root", default=_SYSFS, metavar="DIR", help=f"look for the driver below DIR (default: {_SYSFS})"
     )
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Examine and print."""
+    if arguments.sysfs_root != _SYSFS and not Path(arguments.sysfs_root).is_dir():
+        raise UsageError(f"--sysfs-root {arguments.sysfs_root}: no such folder")
     examination = examine_machine(settings.load()[0], arguments.sysfs_root)
     findings, problems = examination.findings, examination.problems
     if arguments.problems:

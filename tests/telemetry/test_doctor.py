@@ -194,6 +194,12 @@ def test_the_command_finds_devices_and_trouble_and_ends_with_1(tmp_path: Path) -
     assert any("a file is in the place of the cache" in text for text in broken)
 
 
+def test_a_folder_of_the_driver_that_is_not_there_is_no_machine_without_problems(tmp_path: Path) -> None:
+    result = doctor(tmp_path, "--json", "--sysfs-root", str(tmp_path / "nosuch"))
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == f"neurontop: --sysfs-root {tmp_path / 'nosuch'}: no such folder\n"
+
+
 def test_a_running_job_is_listed_with_its_cache_and_its_misspelt_variable(tmp_path: Path) -> None:
     job = [sys.executable, "-c", "print('up', flush=True); input()"]
     environ = os.environ | {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "shared"), "NEURON_CC_CACHE": "/x"}
