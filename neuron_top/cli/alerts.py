@@ -8,7 +8,8 @@
 An alert is named by its key, or by its kind: all of that kind. An acknowledged alert that ends and comes back counts
 again. The history holds what was noticed while the terminal or the web looked at the job.
 
-exit status: 0 fine · 1 an error that nobody has acknowledged or muted · 3 not found · 4 refused for safety
+exit status: 0 fine · 1 an error that nobody has acknowledged or muted · 2 usage · 3 not found ·
+4 refused for safety
 """
 
 from __future__ import annotations

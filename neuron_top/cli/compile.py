@@ -25,7 +25,8 @@ environment (as the SDK's tool reads it):
   NEURON_PARALLEL_COMPILE_DUMP_RESULTS=1                 write neuron_parallel_compile_results_<time>.json here
   NEURON_CC_FLAGS, NEURON_COMPILE_CACHE_URL              flags and cache, as in the run itself
 
-exit status: the number of graphs that failed (at most 125); 1 when the trial run failed; 130 interrupted
+exit status: the number of graphs that failed (at most 125); 1 when the trial run failed; 2 usage, or a scheduler's
+package or program is missing; 130 interrupted
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 Keys: space pauses and resumes, [ and ] move in time, + and - change the speed. Without a terminal the final state
 is printed.
 
-exit status: 0 fine · 3 recording not found
+exit status: 0 fine · 2 usage · 3 recording not found
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ recording's output.log. Nothing else is recorded then, and the recording is list
 Processes that the command leaves behind go on and print to where they did; they are not waited for, and a warning says
 that what they print is not recorded.
 
-exit status: the command's own, as a shell gives it (128+n for a signal); 127 command not found, 126 not executable
+exit status: the command's own, as a shell gives it (128+n for a signal); 127 command not found, 126 not executable;
+2 usage, before the command starts
 """
 
 from __future__ import annotations

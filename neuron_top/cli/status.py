@@ -13,7 +13,7 @@ A job that failed says why in the first line; "diagnosis" in the JSON is the ans
 The job of a log without a failure counts as running until the file has not changed for 15 minutes.
 
 exit status: 0 fine · 1 the job failed or was interrupted, or its recording was cut off (a log that just stops, or
-ends in a wait for a lock, is 0) · 3 not found
+ends in a wait for a lock, is 0) · 2 usage, or a file cannot be read · 3 not found
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ A path need not exist yet: it is watched for. --plain (changes and alerts as lin
 the end of standard input. Else, without a terminal, the state is printed once, after all input was read, and a path
 must exist. If nothing runs here, it prints what it looked for, where, and what to do next.
 
-exit status: 0 fine · 3 a given path is not found (where it is watched for: nor its folder) · 130 interrupted while
-printing lines
+exit status: 0 fine · 2 usage · 3 a given path is not found (where it is watched for: nor its folder) ·
+130 interrupted while printing lines
 """
 
 from __future__ import annotations

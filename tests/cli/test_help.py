@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_the_help_says_what_the_command_does_and_how_it_ends(row) -> None:
     first = description.strip().splitlines()[0]
     assert first[0].isupper()
     assert len(first) <= 120
-    assert "exit status" in description
+    assert re.search(r"\b2 [a-z]", description.partition("exit status:")[2]), "that of a wrong option is not named"
     assert not [riddle for riddle in RIDDLES if riddle in description.lower()]
 
 

@@ -7,7 +7,7 @@
 
 Every step is checked against the disk again; what changed since the plan was made is skipped, and named.
 
-exit status: 0 done · 1 some steps were not done · 2 not a plan · 3 no such plan · 4 refused for safety
+exit status: 0 done · 1 some steps were not done · 2 usage, or not a plan · 3 no such plan · 4 refused for safety
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ were not used for its age, then the least recently used, until the cache is belo
 space. Skipped are: what a running job may need, a cache on a shared file system without --assume-exclusive, extracted
 graphs and half-stored artifacts.
 
-exit status: 0 done, or nothing to do · 1 some steps were not done · 3 no such cache · 4 refused for safety
+exit status: 0 done, or nothing to do · 1 some steps were not done · 2 usage · 3 no such cache · 4 refused for safety
 """
 
 from __future__ import annotations

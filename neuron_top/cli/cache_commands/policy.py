@@ -5,7 +5,9 @@
   neurontop cache policy --state empty,failed,corrupt          classes that go as soon as they are a day old
   neurontop cache policy --min-free none                       no such goal any more
 
-Values are kept in config.toml (`neurontop config --path`); its comments stay. exit status: 0 fine · 2 a value is wrong
+Values are kept in config.toml (`neurontop config --path`); its comments stay.
+
+exit status: 0 fine · 2 a value is wrong, or the file cannot be written · 4 read-only mode
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 A plan that cannot be deleted (something is mounted in it, a permission is missing) is set apart and named; the others
 go all the same.
 
-exit status: 0 done · 1 a plan could not be deleted · 3 no such plan · 4 refused for safety
+exit status: 0 done · 1 a plan could not be deleted · 2 usage · 3 no such plan · 4 refused for safety
 """
 
 from __future__ import annotations

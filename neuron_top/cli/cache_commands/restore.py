@@ -8,8 +8,8 @@
 What exists again at its place stays in the trash, mark and failure log of an artifact that was compiled again too, and
 is named. A plan that was purged cannot be undone.
 
-exit status: 0 all is back · 1 something stays in the trash, or is not there any more · 3 no such plan ·
-4 refused for safety
+exit status: 0 all is back · 1 something stays in the trash, or is not there any more · 2 usage ·
+3 no such plan · 4 refused for safety
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ Now means with the compiler that the entry's folder names: this project's local 
 What the compiler itself rejected fails again until compiler or flags change: it is explained, and tried only with
 --include-deterministic. Without any file change: start the job with --retry_failed_compilation in NEURON_CC_FLAGS.
 
-exit status: 0 all done · 1 some failed again · 3 no such cache or entry · 4 refused for safety · 130 interrupted
+exit status: 0 all done · 1 some failed again · 2 usage · 3 no such cache or entry · 4 refused for safety ·
+130 interrupted
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 A lock whose holder is proved alive stays, whatever is asked for. On shared file systems nothing can be proved from one
 host. The lock is moved to the trash, so `neurontop cache restore` brings it back.
 
-exit status: 0 done · 1 some steps were not done · 3 no such cache or entry · 4 refused for safety
+exit status: 0 done · 1 some steps were not done · 2 usage · 3 no such cache or entry · 4 refused for safety
 """
 
 from __future__ import annotations

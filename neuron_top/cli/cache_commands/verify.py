@@ -11,8 +11,8 @@ flags stay, so the next run compiles it again.
 
   neurontop cache verify --deep --quarantine
 
-exit status: 0 nothing corrupt, or moved aside · 1 something is corrupt · 3 no such cache or entry ·
-4 refused for safety
+exit status: 0 nothing corrupt, or moved aside · 1 something is corrupt · 2 usage ·
+3 no such cache or entry · 4 refused for safety
 """
 
 from __future__ import annotations
