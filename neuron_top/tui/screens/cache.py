@@ -51,6 +51,8 @@ class CacheScreen(TableScreen):
             reread=self._reread,
         )
         self._view = EntryTable(roots=(), rows=())
+        self._entries: Sequence[EntryRow] = ()
+        self._heads: Sequence[CompilerRow] = ()
         self._folded: frozenset[str] = frozenset()
         self._flat = False
         self._head_order: dict[str, int] = {}
@@ -61,6 +63,8 @@ class CacheScreen(TableScreen):
         self._keep: Callable[[EntryRow], bool] | None = None
         self._matching: Sequence[EntryRow] = ()
         """What the filter keeps."""
+        self._kept_keys: frozenset[str] = frozenset()
+        """The same by their keys, with the heads that they are below."""
 
     def body(self) -> Iterable[Widget]:
         """Sums, then the table."""
@@ -70,6 +74,7 @@ class CacheScreen(TableScreen):
             row, theme, width, folded=row.key in self._folded and self._keep is None, roots=self._roots
         )
         table.order.group = self._group_order
+        table.order.keep = lambda row: self._keep is None or row.key in self._kept_keys
         table.about = lambda row, theme: entry_rows.row_about(row, self._matching, theme)
         table.nothing = ("Looking through the caches…",)
         yield RenderWidget("problems", entry_rows.problems_panel, len)
@@ -133,28 +138,29 @@ class CacheScreen(TableScreen):
         by_key = {row.key: row for row in view.rows}
         self.marked = {key: by_key[key] for key in self.marked if key in by_key}
         self._view, self._largest = view, max((row.bytes for row in view.rows), default=0)
+        # Entries that are no hits come first, as people look for these among fifty thousand; then the largest, as on
+        # the web. In the order of the disk a new entry could appear anywhere.
+        self._entries = sorted(view.rows, key=lambda row: (row.state in HITS, -row.bytes, row.module))
+        self._heads = compiler_rows(view)
+        self._head_order = {head.key: index for index, head in enumerate(self._heads)}
         self.query_one("#problems", RenderWidget).show(view.problems)
         self.query_one("#others", RenderWidget).show(view.others)
+        self._filter_rows()
         self._show_rows()
 
     # The tree
 
-    def _show_rows(self) -> None:
+    def _show_rows(self, *, arrange: bool = False) -> None:
         """Show heads and the entries that are not folded; with a filter, everything that matches.
 
-        Entries that are no hits come first, as people look for these among fifty thousand; then the largest, as on the
-        web. In the order of the disk a new entry could appear anywhere.
+        `arrange`: a person asked for other rows, which need not keep their places.
         """
-        entries = sorted(self._view.rows, key=lambda row: (row.state in HITS, -row.bytes, row.module))
-        rows: list[Item] = list(entries)
-        heads = compiler_rows(self._view)
-        self._head_order = {head.key: index for index, head in enumerate(heads)}
+        rows: list[Item] = list(self._entries)
         self.table.columns = self._columns()
         if self._tree:
             folded = self._folded if self._keep is None else frozenset()
-            rows = [*heads, *(row for row in entries if head_key(row) not in folded)]
-        self._filter_rows()
-        self.table.show(rows)
+            rows = [*self._heads, *(row for row in self._entries if head_key(row) not in folded)]
+        self.table.show(rows, arrange=arrange)
         self._show_totals()
 
     def _group_order(self, row: Item) -> tuple[int, bool]:
@@ -167,19 +173,17 @@ class CacheScreen(TableScreen):
         """`state:failed size>1GB used>30d compiler:2.21 text`; folded versions open for what matches."""
         self._keep = entry_filter(query) if query.strip() else None
         self.table.query_text = query
-        self._show_rows()
+        self._filter_rows()
+        self._show_rows(arrange=True)
 
     def _filter_rows(self) -> None:
+        """Find what the filter keeps."""
         keep = self._keep
         if keep is None:
-            self._matching = self._view.rows
-            self.table.filter_rows(self.table.query_text, None)
+            self._matching, self._kept_keys = self._view.rows, frozenset()
             return
         self._matching = [row for row in self._view.rows if keep(row)]
-        matching = {head_key(row) for row in self._matching}
-        self.table.filter_rows(
-            self.table.query_text, lambda row: keep(row) if isinstance(row, EntryRow) else row.key in matching
-        )
+        self._kept_keys = frozenset(key for row in self._matching for key in (row.key, head_key(row)))
 
     def action_tree(self) -> None:
         """Tree or flat table."""
@@ -187,21 +191,32 @@ class CacheScreen(TableScreen):
         column = self.table.sorted_by
         if column is not None and self._columns()[column].least == NEVER:
             self.table.sort(None)  # a tree does not have the column that the rows were sorted by
-        self._show_rows()
+        self._show_rows(arrange=True)
 
     def action_fold_all(self) -> None:
-        """Fold all compiler versions, or open them all again."""
+        """Fold all compiler versions, or open them all again; the cursor goes to the version that its entry is of."""
+        if self._refuses_to_fold():
+            return
         self._flat = False
         self._folded = frozenset() if self._folded else frozenset(self._head_order)
-        self._show_rows()
+        row = self.table.order.current
+        if self._folded and self._tree and isinstance(row, EntryRow):
+            self.table.order.chosen = head_key(row)
+        self._show_rows(arrange=True)
 
     def opened(self, row: Item) -> None:
         """An entry's page; a head folds."""
-        if isinstance(row, CompilerRow):
-            self._folded ^= {row.key}
-            self._show_rows()
-        else:
+        if isinstance(row, EntryRow):
             self.host.open(GraphDetail(row.module, row))
+        elif not self._refuses_to_fold():
+            self._folded ^= {row.key}
+            self._show_rows(arrange=True)
+
+    def _refuses_to_fold(self) -> bool:
+        """Whether a filter keeps all versions open; if so, shows that."""
+        if self._keep is not None:
+            self.notice("a filter shows all versions open: esc drops it")
+        return self._keep is not None
 
     def action_why(self) -> None:
         """The page of the entry under the cursor, with the reason why it missed."""

@@ -21,7 +21,8 @@ class Order(Generic[Row]):
         self.key = key
         self._sort: Callable[[Row], Any] | None = None
         self._reverse = False
-        self._keep: Callable[[Row], bool] | None = None
+        self.keep: Callable[[Row], bool] | None = None
+        """Whether a row is shown; None shows all."""
         self.group: Callable[[Row], Any] | None = None
         """Tells a row's place in a tree (its head's place, then whether it is below it); it outranks every sort."""
         self._all: dict[Hashable, Row] = {}
@@ -55,12 +56,12 @@ class Order(Generic[Row]):
         """The chosen row."""
         return self._all.get(self.chosen) if self.index is not None else None
 
-    def take(self, rows: Iterable[Row]) -> None:
-        """Rows of a newer view."""
+    def take(self, rows: Iterable[Row], *, arrange: bool = False) -> None:
+        """Rows of a newer view; `arrange`: in their order, even while a row is chosen."""
         self._all = {self.key(row): row for row in rows}
-        if self.chosen is not None and self.chosen not in self._all:
+        self._place(held=not arrange and self.chosen in self._all)
+        if self.chosen not in self._placed:
             self.chosen = None
-        self._place(held=self.chosen is not None)
 
     def sort_by(self, sort: Callable[[Row], Any] | None, reverse: bool) -> None:
         """Another order, at once, even while a row is chosen."""
@@ -69,7 +70,7 @@ class Order(Generic[Row]):
 
     def filter_by(self, keep: Callable[[Row], bool] | None) -> None:
         """Show only the rows for which `keep` holds."""
-        self._keep = keep
+        self.keep = keep
         self._place(held=False)
         if self.chosen not in self._placed:
             self.chosen = None
@@ -96,7 +97,7 @@ class Order(Generic[Row]):
         return True
 
     def _place(self, held: bool) -> None:
-        keep = self._keep
+        keep = self.keep
         keys = [key for key, row in self._all.items() if keep is None or keep(row)]
         if held:
             known = set(keys)

@@ -84,9 +84,9 @@ class Table(Lines, Generic[Row], can_focus=True):
         self._drawn_with: tuple[object, ...] = ()
         self._drawn: dict[tuple[Hashable, bool], tuple[Row, Strip]] = {}
 
-    def show(self, rows: Iterable[Row]) -> None:
-        """Take the rows of a newer view."""
-        self.order.take(rows)
+    def show(self, rows: Iterable[Row], *, arrange: bool = False) -> None:
+        """Take the rows of a newer view; `arrange`: in their order, even while a row is chosen."""
+        self.order.take(rows, arrange=arrange)
         self.redraw()
 
     def show_columns(self, columns: Sequence[Column]) -> None:
@@ -195,12 +195,8 @@ class Table(Lines, Generic[Row], can_focus=True):
 
     def filter(self, query: str, keep: Callable[[str], bool] | None) -> None:
         """Keep the rows whose text passes."""
-        self.filter_rows(query, None if keep is None else lambda row: keep(self.text(row)))
-
-    def filter_rows(self, query: str, keep: Callable[[Row], bool] | None) -> None:
-        """Keep the rows that pass."""
         self.query_text = query
-        self.order.filter_by(keep)
+        self.order.filter_by(None if keep is None else lambda row: keep(self.text(row)))
         self.redraw()
 
     def move(self, by: int) -> None:
