@@ -194,7 +194,25 @@ async def test_a_confirmed_plan_is_carried_out_reported_reopened_and_undone(root
         assert "U again undoes plan" in said(app), "what is no longer asked is not answered"
         assert len(caches.looked_at(root).entries) == 2
         await press(app, pilot, "U")
+        await press(app, pilot, "o")
+        assert [line.text for line in page(app).lines] == ["undone: 2 brought back"]
     assert caches.everything(root) == before
+
+
+async def test_undo_goes_on_with_the_plan_before_also_in_another_cache(root: Path, tmp_path: Path) -> None:
+    other = tmp_path / "second"
+    caches.entry(other, 7)
+    before = caches.everything(root), caches.everything(other)
+    async with cache_screen(root, other) as (app, pilot):
+        for query in ("root:second", "state:failed"):
+            screen(app).apply_filter(query)
+            await press(app, pilot, "M", "e", "right")
+            await press(app, pilot, *page(app).word, "enter", "enter")
+        screen(app).apply_filter("")
+        await press(app, pilot, "U", "U")
+        assert caches.everything(root) == before[0]
+        await press(app, pilot, "U", "U")
+        assert caches.everything(other) == before[1]
 
 
 async def test_undo_finds_the_newest_plan_of_all_caches_also_after_a_restart(root: Path, tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.entries import EntryRow
-from neuron_top.views.plan_sentences import restored_text
 
 READ_ONLY = "read-only mode: nothing can be changed"
 NOTHING_SELECTED = "mark entries (space) or select one first"
@@ -132,7 +131,7 @@ class CacheActions:
         if self.refuses():
             return
         roots = sorted({row.root for row in self._selected()}) or list(self._roots())
-        if self.newest is not None:
+        if self.newest is not None and self.newest.can_undo:
             roots = [self.newest.plan.root]
         if not roots:
             self._screen.notice("no compile cache was found")
@@ -184,8 +183,12 @@ class CacheActions:
         self._restore(found[0].begun.root, found[0].begun.plan)
 
     def _restore(self, root: str, plan: str) -> None:
-        caches = self._screen.host.services.caches
-        text = restored_text(caches.undo(root, plan), caches.backend(root).kind)
+        caches, newest = self._screen.host.services.caches, self.newest
+        if newest is not None and newest.can_undo and newest.plan.identity == plan:
+            caches.undo_execution(newest)  # so that its outcome says what became of it
+            text = newest.message
+        else:
+            text = caches.undone_text(root, plan)
         self._changed(f"plan {plan} undone: {text}")
 
     def refuses(self) -> bool:

@@ -59,6 +59,8 @@ class PlanPage(QuestionPage):
     @property
     def lines(self) -> Sequence[PlanLine]:
         """The plan, or its outcome."""
+        if self.execution.state is PlanState.UNDONE:
+            return [PlanLine(LineKind.HEADING, f"undone: {self.execution.message}")]
         if self.execution.outcome is not None:
             return plan_view.outcome_lines(self.execution.outcome, here="U on the Cache screen")
         if self.execution.state is PlanState.FAILED:
