@@ -143,7 +143,9 @@ async def test_deleting_a_recording_asks_first_and_the_choice_stands_on_cancel()
         assert app.services.runs.deleted == []
         await pilot.press("d", "right", "escape")
         assert app.services.runs.deleted == []
-        await pilot.press("d", "right", "enter")
+        await pilot.press("d", "4", "tab")  # only the keys of the question work
+        assert "[ Delete ]" in app.screen.query_one("#choice").render_line(0).text
+        await pilot.press("enter")
         await drawn(app, pilot)
         assert app.services.runs.deleted == ["20260920-090000-bbbb"]
         await drawn(app, pilot)

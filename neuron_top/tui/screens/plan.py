@@ -154,10 +154,6 @@ class PlanPage(QuestionPage):
             self.execution.stop()
             self.notice("stopping before the next step")
 
-    def action_move(self, by: int) -> None:
-        """Scroll."""
-        self.query_one(Page).move(by)
-
     # Executing
 
     def _begin(self, execution: PlanExecution) -> None:

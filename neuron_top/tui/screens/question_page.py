@@ -67,6 +67,10 @@ class QuestionPage(LiveScreen):
         event.prevent_default()
         self._redraw()
 
+    def action_move(self, by: int) -> None:
+        """Scroll."""
+        self.query_one(Page).move(by)
+
     def action_page(self, by: int) -> None:
         """Scroll by pages."""
         self.query_one(Page).page(by)

@@ -15,8 +15,8 @@ from textual.widget import Widget
 from neuron_top.errors import NeuronTopError
 from neuron_top.tui.drawing import Line, fact, rule
 from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.poller import Poller
+from neuron_top.tui.screens.question_page import QuestionPage, put_button
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.render_widget import RenderWidget
@@ -332,15 +332,24 @@ CHOICES = ("Cancel", "Delete")
 DELETE = 1
 
 
-class DeleteRunPage(DetailPage):
+class DeleteRunPage(QuestionPage):
     """One recording; `delete` is called once, when Delete is selected and enter pressed."""
 
     def __init__(self, row: RunRow, delete: Callable[[RunRow], None]) -> None:
-        super().__init__(lambda run, now: row, self._lines, "")
+        super().__init__()
         self._row, self._delete = row, delete
-        self.chosen = 0
 
-    def _lines(self, theme: Theme, row: RunRow, width: int) -> list[Strip]:
+    def on_mount(self) -> None:
+        """Draw the question once; it has nothing to wait for."""
+        self._redraw()
+
+    @property
+    def asked_word(self) -> str:
+        """None: the choice is enough."""
+        return ""
+
+    def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
+        row = self._row
         facts = (
             ("recording", row.id),
             ("name", row.called),
@@ -349,18 +358,23 @@ class DeleteRunPage(DetailPage):
             ("kept", "compile caches, and the compile times that estimates use"),
         )
         strips = [rule(theme, width, "Delete this recording?", "this cannot be undone")]
-        strips += [strip for label, value in facts for strip in fact(theme, label, value, width, cells=10)]
-        choice = Line(theme, width).gap(2)
+        return strips + [strip for label, value in facts for strip in fact(theme, label, value, width, cells=10)]
+
+    def _draw_choice(self, theme: Theme, width: int) -> list[Strip]:
+        line = Line(theme, width).gap(2)
         for index, word in enumerate(CHOICES):
-            here = index == self.chosen
-            choice.put(f"{theme.glyphs.cursor if here else ' '} {word}", theme.title if here else theme.quiet).gap(3)
-        keys = Line(theme, width).gap(2).put("← → select · enter confirms · esc cancels", theme.quiet).strip()
-        return [*strips, Line(theme, width).strip(), choice.strip(), keys]
+            put_button(line, theme, word, chosen=index == self.chosen).gap(3)
+        below = Line(theme, width).gap(2).put("tab selects, enter does what is selected, esc cancels", theme.quiet)
+        return [line.strip(), below.strip()]
 
     def action_shift(self, by: int) -> None:
         """Select the other choice."""
-        self.chosen = 0 if by < 0 else 1
-        self.show(self._row)
+        self.chosen = 1 - self.chosen
+        self._redraw()
+
+    def action_back(self) -> None:
+        """Cancel."""
+        self.dismiss()
 
     def action_open(self) -> None:
         """Do what is selected."""
