@@ -132,13 +132,6 @@ def alert_page(theme: Theme, view: AlertPageView, width: int) -> list[Strip]:
     return strips
 
 
-def chosen_line(theme: Theme, view: AlertPageView, width: int) -> int:
-    """The line of the page on which the chosen alert begins."""
-    strips = alert_page(theme, view, width)
-    cursor = f"{theme.glyphs.cursor} "
-    return next((at for at, strip in enumerate(strips) if strip.text.startswith(cursor)), 0)
-
-
 def _whole_alert(theme: Theme, alert: Alert, view: AlertPageView, width: int, *, is_quiet: bool) -> list[Strip]:
     cursor = Line(theme, 2).put(theme.glyphs.cursor if alert.key == view.chosen else " ", theme.key).strip()
     strips = [Strip.join([cursor, alert_line(theme, alert, view.now, max(0, width - 2), False, view.until)])]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
+from textual.strip import Strip
+
 from neuron_top.services.alerts import AlertAct
 from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.panels.alerts import AlertPageView, alert_page, chosen_line
+from neuron_top.tui.panels.alerts import AlertPageView, alert_page
 from neuron_top.tui.screens.cores import core_detail, rank_query
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.views.cores import core_page
 from neuron_top.views.graphs import graph_page
@@ -21,22 +25,20 @@ NO_ALERT = "there is no alert"
 
 
 class AlertsPage(DetailPage, inherit_bindings=False):
-    """Alerts; the selection stays with its alert while others come and go."""
+    """Alerts."""
 
     NAME: ClassVar[str] = "alerts"
     BINDINGS = screen_bindings("alerts")
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(partial(_read, limits=limits), alert_page, "", complete=self._with_choice)
-        self._chosen = ""
 
     def _with_choice(self, view: tuple[str, tuple[Alert, ...], float, float]) -> AlertPageView:
         job, found, now, until = view
         arranged = alert_list(job, found, self.host.alert_keeper.take(job, found))
-        shown = arranged.holding
-        if shown and self._chosen not in [alert.key for alert in shown]:
-            self._chosen = shown[0].key
-        return AlertPageView(arranged, now, self._chosen, until)
+        arranged_view = AlertPageView(arranged, now, self._chosen, until)
+        self._view = arranged_view  # that of which a choice is kept
+        return arranged_view._replace(chosen=self.keep_choice())
 
     @property
     def _listed(self) -> AlertList:
@@ -62,20 +64,14 @@ class AlertsPage(DetailPage, inherit_bindings=False):
         if bool(self._shown) is not before:
             self.query_one(KeyBar).redraw()
 
-    def action_move(self, by: int) -> None:
-        """Choose another alert."""
-        keys = [alert.key for alert in self._shown]
-        if keys:
-            index = keys.index(self._chosen) if self._chosen in keys else 0
-            self._chosen = keys[max(0, min(index + by, len(keys) - 1))]
-            self._view = self._view._replace(chosen=self._chosen)
-            self._draw_again()
-            self.page.reveal(chosen_line(self.host.render_theme, self._view, self.size.width))
+    @property
+    def choices(self) -> Sequence[str]:
+        """Those that hold."""
+        return [alert.key for alert in self._shown]
 
-    def _draw_again(self) -> None:
-        """Draw what is known, with the cursor where it is now."""
-        view = self._view
-        self.page.show(lambda theme, width: alert_page(theme, view, width))
+    def lines_for(self, theme: Theme, width: int, chosen: str) -> Sequence[Strip]:
+        """The page."""
+        return alert_page(theme, self._view._replace(chosen=chosen), width)
 
     def action_acknowledge(self) -> None:
         """Acknowledge the alert under the cursor, or undo that."""

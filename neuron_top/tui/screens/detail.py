@@ -13,7 +13,7 @@ from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.keybar import KeyBar
-from neuron_top.tui.widgets.page import Page
+from neuron_top.tui.widgets.page import LineClicked, Page
 from neuron_top.views.model import Run
 
 Read = Callable[[Run, float], Any]
@@ -21,11 +21,15 @@ Draw = Callable[[Theme, Any, int], Sequence[Strip]]
 
 
 class DetailPage(LiveScreen):
-    """Reads a view and draws it; a view of None means that the thing is gone."""
+    """Reads a view and draws it; a view of None means that the thing is gone.
+
+    A subclass may list things of which one is chosen: the choice stays with its thing, and in sight.
+    """
 
     NAME: ClassVar[str] = "detail"
     IS_PAGE: ClassVar[bool] = True
     BINDINGS = screen_bindings("detail")
+    _chosen = ""
 
     def __init__(
         self,
@@ -67,6 +71,32 @@ class DetailPage(LiveScreen):
         else:
             self.page.show(lambda theme, width: self._draw(theme, view, width))
 
+    @property
+    def choices(self) -> Sequence[str]:
+        """The names of what can be chosen, top to bottom; none on a page about one thing."""
+        return ()
+
+    def lines_for(self, theme: Theme, width: int, chosen: str) -> Sequence[Strip]:
+        """The page, with this one chosen: its first line begins with the cursor."""
+        raise NotImplementedError
+
+    def keep_choice(self) -> str:
+        """The choice; the first one where it is gone."""
+        choices = self.choices
+        if choices and self._chosen not in choices:
+            self._chosen = choices[0]
+        return self._chosen
+
+    def _choose(self, choice: str) -> None:
+        self._chosen = choice
+        self.page.show(lambda theme, width: self.lines_for(theme, width, self._chosen))
+
+    def _line_of(self, choice: str) -> int:
+        theme = self.host.render_theme
+        lines = self.lines_for(theme, self.size.width, choice)
+        cursor = f"{theme.glyphs.cursor} "
+        return next((at for at, strip in enumerate(lines) if strip.text.startswith(cursor)), 0)
+
     def offers(self, action: str) -> bool:
         """Whether enter leads further, and whether there are log lines."""
         if action == "open":
@@ -105,16 +135,34 @@ class DetailPage(LiveScreen):
         self.dismiss()
 
     def action_move(self, by: int) -> None:
-        """Scroll."""
-        self.page.move(by)
+        """Choose another one, or scroll."""
+        choices = self.choices
+        if not choices:
+            self.page.move(by)
+        else:
+            index = choices.index(self.keep_choice())
+            self._choose(choices[max(0, min(index + by, len(choices) - 1))])
+            self.page.reveal(self._line_of(self._chosen))
 
     def action_page(self, by: int) -> None:
-        """Scroll by pages."""
+        """Scroll by pages; what scrolls out of sight is not chosen any longer, so that no key acts on it unseen."""
         self.page.page(by)
+        seen = range(self.page.first, self.page.first + max(1, self.page.size.height - 1))
+        in_sight = [choice for choice in self.choices if self._line_of(choice) in seen]
+        if in_sight and self._chosen not in in_sight:
+            self._choose(in_sight[0 if by > 0 else -1])
 
     def action_edge(self, end: int) -> None:
-        """To the top or the bottom."""
+        """To the first or the last one, and to the top or the bottom."""
+        if choices := self.choices:
+            self._choose(choices[0 if end < 0 else -1])
         self.page.edge(end)
+
+    def on_line_clicked(self, message: LineClicked) -> None:
+        """Choose what the clicked line is about."""
+        above = [choice for choice in self.choices if self._line_of(choice) <= message.line]
+        if above:
+            self._choose(above[-1])
 
     def action_shift(self, by: int) -> None:
         """Do nothing: pages fit their width."""

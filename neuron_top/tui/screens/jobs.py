@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, paragraph, rule
@@ -17,27 +19,22 @@ View = tuple[tuple[JobCard, ...], str]
 
 
 class JobsPage(DetailPage):
-    """Jobs; the selection stays with its job while others come."""
+    """Jobs."""
 
     def __init__(self) -> None:
         super().__init__(lambda run, now: (), jobs_lines, "", complete=lambda _nothing: self._view_now())
-        self._chosen = ""
 
     def _view_now(self) -> View:
-        cards = self.host.jobs()
-        if cards and self._chosen not in [card.id for card in cards]:
-            self._chosen = cards[0].id
-        return cards, self._chosen
+        return self.host.jobs(), self.keep_choice()
 
-    def action_move(self, by: int) -> None:
-        """Choose another job."""
-        ids = [card.id for card in self.host.jobs()]
-        if ids:
-            index = ids.index(self._chosen) if self._chosen in ids else 0
-            self._chosen = ids[max(0, min(index + by, len(ids) - 1))]
-            self.show(())
-            before = tuple(card for card in self.host.jobs() if card.id in ids[: ids.index(self._chosen)])
-            self.page.reveal(len(jobs_lines(self.host.render_theme, (before, ""), self.size.width)) if before else 0)
+    @property
+    def choices(self) -> Sequence[str]:
+        """All jobs."""
+        return [card.id for card in self.host.jobs()]
+
+    def lines_for(self, theme: Theme, width: int, chosen: str) -> Sequence[Strip]:
+        """The page."""
+        return jobs_lines(theme, (self.host.jobs(), chosen), width)
 
     @property
     def has_below(self) -> bool:

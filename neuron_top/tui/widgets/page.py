@@ -20,9 +20,10 @@ _LEAST_ROWS = 6
 class LineClicked(Message):
     """A line of a page was clicked."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, line: int) -> None:
+        """`line`: its place on the page, 0 is the first one."""
         super().__init__()
-        self.text = text
+        self.text, self.line = text, line
 
 
 class Page(Lines):
@@ -78,7 +79,7 @@ class Page(Lines):
     def on_click(self, event: events.Click) -> None:
         """Tell the screen which line was clicked."""
         if event.y < len(self._strips):
-            self.post_message(LineClicked(self._strips[event.y].text))
+            self.post_message(LineClicked(self._strips[event.y].text, self.first + event.y))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The wheel."""
