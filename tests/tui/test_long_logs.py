@@ -238,6 +238,60 @@ async def test_a_filter_finds_lines_that_nobody_kept(tmp_path: Path) -> None:
         await until(pilot, lambda: [line.text for line in view.lines] == [SPECIAL[10]])
 
 
+async def test_what_matters_is_found_and_then_read_among_the_lines_around_it(tmp_path: Path) -> None:
+    async with following(tmp_path) as (_app, pilot, view):
+        await pilot.press("m")
+        await until(pilot, lambda: len(view.lines) == len(SPECIAL))
+        await pilot.press("up")
+        assert here(view) == SPECIAL[2000]
+        await pilot.press("m")
+        assert here(view) == SPECIAL[2000]
+        at = view.lines.index(view.current)
+        assert [line.text for line in view.lines[at - 1 : at + 2]] == ["line 1999", SPECIAL[2000], "line 2001"]
+        await pilot.press("m")
+        assert here(view) == SPECIAL[2000]
+
+
+async def test_a_filter_looks_around_the_line_under_the_cursor_and_leads_back_to_it(tmp_path: Path) -> None:
+    async with following(tmp_path) as (_app, pilot, view):
+        await pilot.press("g", *["down"] * 5)
+        before = view.lines
+        await pilot.press("slash", *"line 19")
+        await until(pilot, lambda: here(view) == "line 19")
+        await pilot.press("escape")
+        assert (here(view), view.lines) == ("line 5", before)
+        await pilot.press("slash", *"needle")
+        await until(pilot, lambda: here(view) == SPECIAL[20_000])
+        await pilot.press("backspace", "escape")
+        assert (here(view), view.lines) == ("line 5", before)
+        await pilot.press("slash", *"line 19", "enter", "down")
+        assert here(view) == "line 119"
+        await pilot.press("escape")
+        assert here(view) == "line 119"
+        assert [line.text for line in view.lines][:3] == ["line 0", "line 1", "line 2"]
+        await pilot.press("f", "slash", *"line 29999", "enter", "escape")
+        await until(pilot, lambda: view.following and view.lines[-1].text == f"line {LINES - 1}")
+
+
+async def test_the_lines_around_one_of_several_logs_are_those_of_its_own(tmp_path: Path) -> None:
+    paths = [tmp_path / "rank0.log", tmp_path / "rank1.log"]
+    for path in paths:
+        path.write_text("".join(f"{path.name} {number}\n" for number in range(50)) + "ValueError: x\n" + "after\n" * 3)
+    settings = Settings(state_dir=str(tmp_path / "state"))
+    app = TopApp(paths_feed(settings, [str(path) for path in paths]), settings, first="logs")
+    async with app.run_test(size=(100, 30)) as pilot:
+        view = app.screen.query_one(LogView)
+        await until(pilot, lambda: len(view.lines) > 20)
+        await pilot.press("slash", *"Value", "enter", "up", "down", "up")
+        assert here(view) == "ValueError: x"
+        source = view.current.source
+        await pilot.press("escape")
+        assert {line.source for line in view.lines} == {source}
+        assert here(view) == "ValueError: x"
+        await pilot.press("escape")
+        await until(pilot, lambda: view.following and len({line.source for line in view.lines}) == 2)
+
+
 async def test_from_a_graph_to_its_log_line_and_back(tmp_path: Path) -> None:
     async with following(tmp_path) as (app, pilot, view):
         await pilot.press("3")

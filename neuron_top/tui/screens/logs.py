@@ -55,6 +55,7 @@ class LogsScreen(LiveScreen):
     def show_lines(self, query: str, origin: str) -> None:
         """The lines of something on the screen `origin`; escape goes back there."""
         self._origin = origin
+        self.log_view.follow_all()
         self.log_view.filter(query)
 
     def clear_cursor(self) -> bool:
@@ -63,8 +64,7 @@ class LogsScreen(LiveScreen):
         if origin is None and view.following and not view.filtered:
             return False
         self._origin = None
-        view.filter("")
-        view.follow()
+        view.follow_all()
         if origin is not None:
             self.host.go_back(origin)
         return True

@@ -46,6 +46,10 @@ class LogView(Lines, can_focus=True):
         self._strips_of_lines = LogStrips()
         self._search: Search | None = None
         self._filling = False
+        self._unfiltered: tuple[LogWindow, LogLine] | None = None
+        """The window that stood still before it was filtered, and the line that its cursor was on."""
+        self._led_to: LogLine | None = None
+        """The line to which a filter led."""
         self.following = True
         self.marked_only = False
         self.groups = True
@@ -174,11 +178,20 @@ class LogView(Lines, can_focus=True):
         """Stop following, with the cursor on the last line."""
         if self.following:
             self.following = False
-            self._take_tail()
+            if self._window.query:
+                self._window.take_newer_tail()
+            else:
+                self._take_tail()
             self.cursor = len(self.rows) - 1
+
+    def follow_all(self) -> None:
+        """Drop what narrows the lines, and follow."""
+        self._window.query, self.marked_only = LogQuery(), False
+        self.follow()
 
     def follow(self) -> None:
         """Go to the end and stay there."""
+        self._unfiltered = None
         self.following, self.cursor, self._search = True, None, None
         self._take_tail()
         self.redraw()
@@ -362,27 +375,59 @@ class LogView(Lines, can_focus=True):
         self._again(LogQuery(text, None))
 
     def _again(self, query: LogQuery) -> None:
-        self._window.query, self._search = query, None
-        self._take_tail()
-        if not self.following:
-            self._to(len(self.rows) - 1)
+        self._search = None
+        if self.following or not self._stay_near(query):
+            self._window.query = query
+            self._take_tail()
+            if not self.following:
+                self._to(len(self.rows) - 1)
         self.redraw()
         if query and len(self.rows) < self.room and not self._filling:
             self._filling = True
             self._fill()
 
+    def _stay_near(self, query: LogQuery) -> bool:
+        """Show the lines of a query around the line under the cursor, or around the one from which the filter was
+        begun, as long as no key has left the line to which it led; False where nothing of them can be read."""
+        window, line = self._window, self.current
+        if self._unfiltered is not None and window.query and (line is None or line == self._led_to):
+            window, line = self._unfiltered
+        if line is None or line not in window.lines:
+            return False
+        if not window.query:
+            self._unfiltered = window, line
+        elif len(self._feed().log_chains()) > 1:
+            # What is not shown of the other logs does not tell how far they were then.
+            query = LogQuery(query.text, line.source)
+        if not query and not window.query:
+            self._window = window
+            index = window.lines.index(line)
+        else:
+            at = window.position(line)
+            self._window = LogWindow(self._feed())
+            self._window.query = query
+            index = self._window.take_near(at)
+            if not self.lines and self._window.at_start and self._window.at_end:
+                return False
+        self.cursor = None
+        if self.lines:
+            self._to_line(min(index, len(self.lines) - 1))
+        self._led_to = self.current
+        return True
+
     def _fill(self) -> None:
-        """Read older matching lines until the screen is full, as the lines in memory have too few."""
+        """Read further matching lines, older ones first, until the screen is full, as those at hand are too few."""
         window = self._window
-        if not window.query or len(self.rows) >= self.room or window.at_start:
+        if not window.query or len(self.rows) >= self.room or (window.at_start and window.at_end):
             self._filling = False
             self.redraw()
             return
-        came = self._kept_in_place(window.lengthen_up)
+        came = self._kept_in_place(lambda: -window.lengthen_down() if window.at_start else window.lengthen_up())
         if self.cursor is not None:
             self.cursor += came
         elif not self.following and self.rows:
             self.cursor = len(self.rows) - 1
+            self._led_to = self.current
         self.first = max(0, len(self.rows) - self.room)
         self.redraw()
         self.set_timer(SEARCH_SECONDS, self._fill)

@@ -93,12 +93,28 @@ class LogWindow:
 
     def take_around(self, at: Mapping[str, int], place: tuple[str, int]) -> int | None:
         """The lines before and after a position; the index of the line at `place`, None where it is no more."""
+        self.take_near(at)
+        return self.index(place)
+
+    def take_near(self, at: Mapping[str, int]) -> int:
+        """The lines before and after a position; how many are before it."""
         before = self._feed.log_older(at, PAGE_LINES, self.query)
         after = self._feed.log_newer(at, PAGE_LINES, self.query)
         self._top, self._bottom = before.at, after.at
         self.at_start, self.at_end, self._deep = before.ended, after.ended, True
         self.lines = [*before.lines, *after.lines]
-        return self.index(place)
+        return len(before.lines)
+
+    def position(self, line: LogLine) -> dict[str, int]:
+        """How far each log goes up to a line of the window."""
+        index = self.lines.index(line)
+        above = {each.source for each in self.lines[:index]}
+        at = {source: end if source in above else self._top.get(source, end) for source, end in self._bottom.items()}
+        at |= {each.source: each.offset for each in reversed(self.lines[index:])}
+        for files in (chain.files for chain in self._feed.log_chains() if line.source in chain.files):
+            here = files.index(line.source)
+            at |= dict.fromkeys(files[:here], 0) | dict.fromkeys(files[here + 1 :], FAR)
+        return at | {line.source: line.offset}
 
     def index(self, place: tuple[str, int]) -> int | None:
         """Where a line is in the window."""
