@@ -17,6 +17,7 @@ from neuron_top.views.alerts import Alert, AlertKind, Severity
 from neuron_top.views.handled_alerts import AlertHistory, alert_list
 from neuron_top.views.model import Limits
 from neuron_top.views.overview import overview
+from neuron_top.views.welcome import NEXT
 
 from . import feeds
 
@@ -118,9 +119,29 @@ def test_where_only_a_cache_is_watched_nothing_else_is_reported_as_looked_for() 
     assert "looking for" not in shown
 
 
-@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_before_the_first_source_answers_it_is_not_said_what_is_watched() -> None:
+    shown = "\n".join(strip.text for strip in welcome_panel(LOOK, overview(Run(), 2.0), 120, 30))
+    assert "looking for what is to be watched" in shown
+    assert "a job that starts is shown" not in shown
+    assert "only what was named" not in shown
+
+
+def test_the_last_jobs_are_listed_before_the_texts_of_what_was_not_found_are_shown_whole() -> None:
+    run = Run()
+    for name in ("jobs", "neuron-monitor", "sysfs"):
+        run.apply(ev.SourceUnavailable(name=name, reason=f"{name} is not here; " + "what to do " * 15))
+    for height, jobs in ((21, 3), (40, 3)):
+        lines = welcome_panel(LOOK, overview(run, feeds.START), 80, height, feeds.recordings())
+        assert len(lines) <= height
+        assert sum("llama" in strip.text or "bert-tp" in strip.text for strip in lines) == jobs
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
 def test_what_to_do_and_when_a_job_ran_are_not_cut(width: int) -> None:
     view = overview(Run(), feeds.START + 7300.0)
     lines = [strip.text.rstrip() for strip in welcome_panel(LOOK, view, width, 40, feeds.recordings())]
-    assert not any(line.endswith("…") for line in lines if "neurontop " in line or " ago" in line), lines
+    assert not any(line.endswith("…") for line in lines if "neurontop " in line or (" ago" in line and width >= 80)), (
+        lines
+    )
+    assert all(any(text in line for line in lines) for _command, text in NEXT)
     assert sum(" ago" in line or " for 2 h" in line for line in lines) == len(feeds.recordings())

@@ -26,9 +26,15 @@ _AGO = 14
 """Cells for how long ago a job ended, or for how long it has run."""
 _TOOK, _TOOK_FROM = 15, 100
 """Cells for how long a job took, and of a window that has room for them beside the reason."""
+_BELOW = 6
+"""Column of what a command does below it."""
 _NARROW = 44
 """Column of what a command does where there is no room for all behind the longest one."""
 MOST_RECENT = 6
+_SOME_RECENT = 3
+"""Jobs for which other texts are shortened."""
+_JOB_LINES = 2
+"""A blank line and the title above them."""
 _STATE_SIGNS = {
     JobState.FINISHED: ("done", "good"),
     JobState.FAILED: ("failed", "bad"),
@@ -39,7 +45,8 @@ _STATE_SIGNS = {
 
 
 def welcome_panel(theme: Theme, view: Overview, width: int, height: int, recent: Sequence[RunRow] = ()) -> list[Strip]:
-    """The page that stands in place of all panels; reasons are shown in full where there is room.
+    """The page that stands in place of all panels; texts are shown in full where there is room for them, first what
+    commands do, and for some jobs.
 
     `recent`: recordings, newest first; as many are shown as there is room for.
     """
@@ -48,13 +55,16 @@ def welcome_panel(theme: Theme, view: Overview, width: int, height: int, recent:
         wanted = alerts.size_request(view.alerts, width).full
         above = [*alerts.alerts_panel(theme, view.alerts, view.now, width, wanted), Line(theme, width).strip()]
     waits = "a job that starts is shown automatically" if looks_for_jobs(view) else "only what was named is watched"
-    above.append(rule(theme, width, "Nothing runs here yet", waits))
-    below = _next(theme, width)
-    found = _looked_for(theme, view, width, whole=True)
-    if len(above) + len(found) + len(below) > height:
-        found = _looked_for(theme, view, width, whole=False)
-    room = height - len(above) - len(found) - len(below) - 2
-    return [*above, *found, *_recent(theme, recent[: max(0, min(MOST_RECENT, room))], view.now, width), *below]
+    above.append(rule(theme, width, "Nothing runs here yet", waits if view.sources else ""))
+    some = _JOB_LINES + min(_SOME_RECENT, len(recent)) if recent else 0
+    for whole_found, whole_next in ((True, True), (False, True), (False, False)):
+        found = _looked_for(theme, view, width, whole=whole_found)
+        below = _next(theme, width, whole=whole_next)
+        room = height - len(above) - len(found) - len(below)
+        if room >= some:
+            break
+    most = max(0, min(MOST_RECENT, room - _JOB_LINES))
+    return [*above, *found, *_recent(theme, recent[:most], view.now, width), *below]
 
 
 def _recent(theme: Theme, rows: Sequence[RunRow], now: float, width: int) -> list[Strip]:
@@ -87,13 +97,18 @@ def _when(row: RunRow, now: float) -> str:
     return f"{whole_seconds_text(max(0.0, now - end))} ago" if end is not None else ""
 
 
-def _next(theme: Theme, width: int) -> list[Strip]:
+def _next(theme: Theme, width: int, *, whole: bool) -> list[Strip]:
+    """What can be done; `whole`: a text that would be cut stands below its command."""
     strips = [Line(theme, width).strip(), rule(theme, width, "What you can do")]
     longest = max(len(command) for command, _text in NEXT) + 4
     column = longest if longest + max(len(text) for _command, text in NEXT) <= width else _NARROW
     for command, text in NEXT:
         line = Line(theme, width).gap(2).put(command, theme.accent)
-        strips.append(line.to(max(line.used + 2, column)).put(text, theme.quiet).strip())
+        start = max(line.used + 2, min(column, width - len(text)))
+        if whole and start + len(text) > width:
+            strips.append(line.strip())
+            line, start = Line(theme, width), _BELOW
+        strips.append(line.to(start).put(text, theme.quiet).strip())
     return strips
 
 
@@ -110,10 +125,8 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         first, *more = lines_of(text, max(20, line.left)) if whole else [text]
         strips.append(line.put(first, theme.quiet).strip())
         strips += [Line(theme, width).gap(_TEXT).put(part, theme.quiet).strip() for part in more]
-    if not strips and looks_for_jobs(view):
-        strips.append(
-            Line(theme, width).put("  looking for worker processes, Neuron devices and logs…", theme.quiet).strip()
-        )
+    if not view.sources:  # what was named, or all of the machine: nothing has answered yet
+        strips.append(Line(theme, width).put("  looking for what is to be watched…", theme.quiet).strip())
     if view.host.memory_total is not None and not view.host.stale:
         line = Line(theme, width).put(f"  {glyphs.done} ", theme.good).put("this host", theme.text, 18).gap()
         used = f"{bytes_text(view.host.memory_used)} of {bytes_text(view.host.memory_total)} memory in use"
