@@ -23,8 +23,10 @@ VALUE = 14
 LEAST_VALUE = 11
 """`10.49 seq/s`"""
 CHANGE = 9
+STACKED = 100
+"""On fewer columns values that are too long for half a line stand below each other."""
 NARROW = 80
-"""On fewer columns the label of a metric gives way to its values, and texts stand below each other."""
+"""On fewer columns the label of a metric gives way to its values."""
 
 
 def comparison_lines(theme: Theme, view: Comparison, width: int) -> list[Strip]:
@@ -63,7 +65,7 @@ def _environment(theme: Theme, rows: Sequence[tuple[str, str, str]], width: int)
     for name, in_a, in_b in rows:
         line = Line(theme, width).gap(2).put(name, theme.quiet, LABEL).gap()
         half = max(8, line.left // 2 - 2)
-        if width < NARROW and max(cells_in(in_a), cells_in(in_b)) > half:
+        if width < STACKED and max(cells_in(in_a), cells_in(in_b)) > half:
             strips.append(line.strip())
             for label, value in (("A", in_a), ("B", in_b)):
                 strips += fact(theme, label, value or theme.glyphs.unknown, width, theme.text, cells=2)
