@@ -273,6 +273,14 @@ async def test_a_filter_looks_around_the_line_under_the_cursor_and_leads_back_to
         await until(pilot, lambda: view.following and view.lines[-1].text == f"line {LINES - 1}")
 
 
+async def test_lines_are_shifted_no_further_than_the_longest_one_reaches(tmp_path: Path) -> None:
+    async with following(tmp_path) as (_app, pilot, view):
+        await pilot.press(*["right"] * 9)
+        assert view.skip == 8, "`line 29999` has ten characters"
+        await pilot.press("left")
+        assert view.skip == 0
+
+
 async def test_the_lines_around_one_of_several_logs_are_those_of_its_own(tmp_path: Path) -> None:
     paths = [tmp_path / "rank0.log", tmp_path / "rank1.log"]
     for path in paths:

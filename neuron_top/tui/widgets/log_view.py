@@ -282,9 +282,11 @@ class LogView(Lines, can_focus=True):
         self.redraw()
 
     def shift(self, by: int) -> None:
-        """Look further right or left in long lines."""
-        self.skip = max(0, self.skip + by)
-        self.redraw()
+        """Look further right or left in long lines, as far as one on the screen reaches."""
+        shown = self.rows[self.first : self.first + self.room]
+        if by < 0 or self.skip + by < max((len(row.columns.message) for row in shown), default=0):
+            self.skip = max(0, self.skip + by)
+            self.redraw()
 
     def jump(self, by: int, least: LineLevel, tell: Callable[[JumpEnd], None]) -> None:
         """To the next (1) or previous (-1) line of this level or worse, beyond the last one from the other end again;
