@@ -253,6 +253,17 @@ async def test_the_filter_keeps_matching_rows_while_typing_and_escape_drops_it()
         assert len(table(app).order) == 6
 
 
+async def test_cores_are_found_by_the_device_under_which_they_stand() -> None:
+    async with running("cores", feeds.full(cores=32)) as (app, pilot):
+        device = next(item.core.device for item in table(app).order.rows if item.core is not None)
+        of_it = [item.key for item in table(app).order.rows if item.core is not None and item.core.device == device]
+        assert len(of_it) > 1
+        await pilot.press("slash", *f"device {device}")
+        shown = [item.key for item in table(app).order.rows]
+        assert set(of_it) <= set(shown)
+        assert all(item.core is not None for item in table(app).order.rows)
+
+
 async def test_letters_typed_into_the_filter_are_no_commands() -> None:
     async with running("compile") as (app, pilot):
         await pilot.press("slash", *"q?s1")

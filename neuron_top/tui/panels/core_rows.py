@@ -68,6 +68,7 @@ def filter_text(item: Item) -> str:
     pid = f"{core.pid or ''}"
     words = (
         f"core {core.core}",
+        f"device {core.device}" if core.device is not None else "",
         _rank(core),
         core.node,
         core.process,
