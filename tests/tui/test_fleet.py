@@ -30,11 +30,12 @@ from neuron_top.tui.panels import fleet as panel
 from neuron_top.tui.panels.blame import blame_lines
 from neuron_top.tui.panels.phases import phase_lines
 from neuron_top.tui.panels.rank_steps import rank_steps_lines
+from neuron_top.tui.screens.fleet import FleetScreen
 from neuron_top.tui.screens.fleet_node import node_page
 from neuron_top.tui.services import Services
 from neuron_top.tui.theme import choose
 from neuron_top.tui.widgets.table import column_widths
-from neuron_top.views.fleet import METRICS, metric_named
+from neuron_top.views.fleet import METRICS, metric_named, sorted_nodes
 from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import differences
 from neuron_top.views.fleet_node import NodeHistory, NodePage
@@ -82,6 +83,30 @@ async def test_jobs_and_nodes_are_shown_the_slow_one_marked(postgres_url: str, s
         text = await until(app, pilot, lambda text: "seconds a step: worst" in text)
         rows = [line.split()[0:2] for line in text.splitlines() if " training " in line and "4711" not in line[:20]]
         assert rows[0] == ["▲", "n3"], "the worst is not the first"
+
+
+async def test_another_metric_sorts_the_nodes_also_while_one_is_chosen(postgres_url: str) -> None:
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        for node, low, high in (("n1", 0.9, 12.0), ("n2", 0.2, 1.0)):
+            spreads = {
+                "utilization": Spread(low=low, median=0.9, high=0.95, worst_core=0),
+                "memory": Spread(low=0.5, median=0.5, high=high, worst_core=0),
+            }
+            store.beat(reported(node, metrics=spreads))
+    async with shown(postgres_url) as (app, pilot):
+        fleet = app.screen
+        assert isinstance(fleet, FleetScreen)
+        await pilot.press("down")
+        orders = set()
+        for _metric in METRICS:
+            await pilot.press("m")
+            assert fleet._page is not None
+            names = [row.node for row in fleet.table.order.rows]
+            assert names == [row.node for row in sorted_nodes(fleet._page.nodes, fleet._metric)]
+            orders.add(tuple(names))
+        assert len(orders) > 1
+        assert fleet.table.order.current is not None
 
 
 async def test_the_first_line_tells_the_fleet_where_no_job_of_this_machine_runs(postgres_url: str) -> None:

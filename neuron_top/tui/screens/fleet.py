@@ -89,7 +89,8 @@ class FleetScreen(TableScreen):
         self._page, self.table.nothing = page, NOTHING
         self._show_page()
 
-    def _show_page(self) -> None:
+    def _show_page(self, *, arrange: bool = False) -> None:
+        """Show what is known; `arrange`: in the order of the metric, even while a node is chosen."""
         if self._page is None:
             return
         self.host.fleet_words = fleet_text(self._page)
@@ -97,7 +98,7 @@ class FleetScreen(TableScreen):
         self.query_one("#jobs", RenderWidget).show(self._page)
         nodes = sorted_nodes(self._page.nodes, self._metric)
         self.table.show_columns(panel.node_columns(self._metric, self._marked, nodes, self.size.width))
-        self.table.show(nodes)
+        self.table.show(nodes, arrange=arrange)
         names = {row.node for row in self.table.order.rows}
         kept = [node for node in self._page.nodes if node.node in names]
         cells = fleet_cells(kept, self._metric)
@@ -113,7 +114,7 @@ class FleetScreen(TableScreen):
         self._metric = METRICS[(METRICS.index(self._metric) + 1) % len(METRICS)]
         self.table.sort(None)
         self.notice(f"{self._metric.title}: {self._metric.help}")
-        self._show_page()
+        self._show_page(arrange=True)
 
     def action_mark(self) -> None:
         """Mark the node under the cursor, or remove its mark."""
