@@ -13,6 +13,8 @@ from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.alerts import AlertsPage
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.fleet_changes import FleetChangesPage
+from neuron_top.tui.screens.jobs import NO_JOBS, jobs_lines
+from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.tui.widgets.page import Page
 from neuron_top.views.fleet_plan import FleetPlan
 from tests.tui import feeds
@@ -44,6 +46,17 @@ def under_the_cursor(page: DetailPage) -> str:
     """The line with the cursor, of those that are on the screen."""
     lines = [strip.text for strip in page.query_one(Page)._strips]
     return next((line for line in lines if line.startswith("› ")), "")
+
+
+async def test_without_jobs_or_changes_it_is_said_where_they_come_from() -> None:
+    assert [strip.text.strip(" ─") for strip in jobs_lines(Theme(DARK, UNICODE), ((), ""), 200)] == ["Jobs", NO_JOBS]
+    services = feeds.StillServices()
+    services.fleet_actions = SimpleNamespace(newest=tuple)  # type: ignore[attr-defined]
+    app, page = TopApp(feeds.full(), Settings(), services=services), FleetChangesPage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.open(page)
+        await until(pilot, lambda: page.is_mounted and "A on the Fleet screen asks nodes" in page.copied())
 
 
 async def test_the_cursor_stays_with_its_change_when_another_is_asked_for() -> None:

@@ -36,7 +36,7 @@ class FleetChangesPage(DetailPage):
         if isinstance(result, Exception):
             self._said = str(result)
         else:
-            self._plans, self._said = result, "Nobody asked for a change yet."
+            self._plans, self._said = result, "Nobody asked for a change yet. A on the Fleet screen asks nodes for one."
         self.show(self._plans)
 
     @property

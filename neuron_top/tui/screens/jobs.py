@@ -14,6 +14,10 @@ from neuron_top.tui.widgets.header import state_sign
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.verdict import VerdictState, freshness_text, progress_text, state_words
 
+NO_JOBS = (
+    "No other job. Listed are the jobs of several logs that are watched (neurontop watch one.log other.log), and those "
+    "that are being recorded here (neurontop run)."
+)
 View = tuple[tuple[JobCard, ...], str]
 """The jobs, and the id of the chosen one."""
 
@@ -52,9 +56,9 @@ class JobsPage(DetailPage):
 def jobs_lines(theme: Theme, view: View, width: int) -> list[Strip]:
     """The page."""
     cards, chosen = view
-    strips = [rule(theme, width, "Jobs", "enter shows one")]
+    strips = [rule(theme, width, "Jobs", "enter shows one" if cards else "")]
     if not cards:
-        return [*strips, *paragraph(theme, "Nothing else runs here, and one log is read.", width, theme.quiet)]
+        return [*strips, *paragraph(theme, NO_JOBS, width, theme.quiet)]
     for card in cards:
         one = card.verdict
         state = one.state if one is not None else VerdictState.RUNNING
