@@ -385,8 +385,7 @@ class TopApp(App[int], inherit_bindings=False):
             self._notice(str(problem))
             return
         self.playback.play(recording)
-        self.go("overview")
-        self.announce()
+        self._show_other_feed()
 
     def jobs(self) -> tuple[JobCard, ...]:
         """The jobs that can be shown; at most a second old."""
@@ -402,16 +401,21 @@ class TopApp(App[int], inherit_bindings=False):
             self._notice(str(problem))
             return
         self.playback.play(feed)
-        self.go("overview")
-        self.announce()
+        self._show_other_feed()
 
     def leave_replay(self) -> bool:
         """Show what the program was started with; False when that is shown already."""
         if not self.playback.leave():
             return False
+        self._show_other_feed()
+        return True
+
+    def _show_other_feed(self) -> None:
+        """Show the overview of another feed; its logs are followed, also where those before stood still."""
+        for logs in self._screen_stacks.get("logs", [])[:1]:
+            cast("LogsScreen", logs).follow_other_feed()
         self.go("overview")
         self.announce()
-        return True
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The newest log lines."""

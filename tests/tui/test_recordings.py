@@ -15,6 +15,7 @@ from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.runs import RunsScreen
+from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.tui.widgets.page import Page
 
 from . import feeds
@@ -47,6 +48,30 @@ async def settled(app: TopApp, pilot: Pilot[int]) -> None:
     await app.workers.wait_for_complete()
     await pilot.pause()
     await pilot.pause()
+
+
+async def test_a_log_that_stands_still_is_not_shown_under_another_recording(state: Path) -> None:
+    app = TopApp(feeds.StillFeed(), Settings(state_dir=str(state)), first="runs")
+    async with app.run_test(size=(140, 40)) as pilot:
+        await settled(app, pilot)
+        runs = app.screen
+        assert isinstance(runs, RunsScreen)
+        shown = set()
+        for row in list(runs.table.order.rows):
+            app.play(row.id)
+            app.playback.seek(3600.0)
+            app.go("logs")
+            await settled(app, pilot)
+            view = app.screen.query_one(LogView)
+            assert view.following
+            for _wait in range(400):
+                if view.lines:
+                    break
+                await pilot.pause(0.02)
+            shown.add(tuple(line.text for line in view.lines))
+            await pilot.press("up", "up")
+            assert not view.following
+        assert len(shown) == 2
 
 
 async def test_two_recordings_are_marked_compared_and_one_is_deleted_after_asking(state: Path) -> None:

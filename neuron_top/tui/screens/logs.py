@@ -58,6 +58,12 @@ class LogsScreen(LiveScreen):
         self.log_view.follow_all()
         self.log_view.filter(query)
 
+    def follow_other_feed(self) -> None:
+        """Follow the logs of another feed than before; a filter stays."""
+        self._origin = None
+        for view in self.query(LogView):  # none before the screen was shown
+            view.follow_feed()
+
     def clear_cursor(self) -> bool:
         """Back to where a line was shown from, else follow again; False when it followed already."""
         view, origin = self.log_view, self._origin

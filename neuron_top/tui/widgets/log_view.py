@@ -189,6 +189,11 @@ class LogView(Lines, can_focus=True):
         self._window.query, self.marked_only = LogQuery(), False
         self.follow()
 
+    def follow_feed(self) -> None:
+        """Follow all logs of the feed; a filter stays."""
+        self._window.query = LogQuery(self._window.query.text)
+        self.follow()
+
     def follow(self) -> None:
         """Go to the end and stay there."""
         self._unfiltered = None
