@@ -217,7 +217,7 @@ def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
         "x": [round(value / unit_seconds, 3) for value in seconds],
         "nbinsx": 30,
         "marker": {"color": colors.accent},
-        "hovertemplate": "%{x}: %{y} graphs<extra></extra>",
+        "hovertemplate": "%{x}, graphs: %{y}<extra></extra>",
     }
     return {
         "data": [trace],
