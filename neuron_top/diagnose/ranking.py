@@ -127,7 +127,7 @@ def diagnosis(
         causes = _torn(end, named_by_heading)
     elif failed and not causes:
         causes = _last_words(end) if ends_in_reason else _by_exit_code(exit_code, end)
-    causes = causes[:MOST_CAUSES]
+    causes = list(map(_with_class, causes[:MOST_CAUSES]))
     answer = Diagnosis(
         failed=failed,
         recovered=not failed and bool(overcome),
@@ -385,11 +385,17 @@ def _is_tools_error(end: End) -> bool:
     return end.last is not None and _TOOLS_ERROR.match(end.last.text) is not None
 
 
+def _with_class(finding: Finding) -> Finding:
+    """The finding, with the class that its words are about where it has none of its own."""
+    verdict = finding.verdict._replace(cause_class=class_of(finding.verdict, finding.text))
+    return msgspec.structs.replace(finding, verdict=verdict)
+
+
 def _cause(finding: Finding, source: str) -> Cause:
     verdict = finding.verdict
     confidence = Confidence.LOW if finding.weight is Weight.CASCADE else verdict.confidence
     return Cause(
-        cause_class=class_of(verdict, finding.text),
+        cause_class=verdict.cause_class,
         line=finding.line,
         offset=finding.offset,
         source=source,
@@ -412,4 +418,4 @@ def _advice(finding: Finding, *, recommends_pages: bool) -> CauseAdvice:
         Remark.LARGER_PAGES: recommends_pages and verdict.cause_class is CauseClass.RUNTIME_OOM,
     }
     remarks = frozenset(remark for remark, said in holds.items() if said)
-    return CauseAdvice(class_of(verdict, finding.text), verdict.advice, remarks, verdict.exit_code)
+    return CauseAdvice(verdict.cause_class, verdict.advice, remarks, verdict.exit_code)
