@@ -3,6 +3,7 @@ observes a service that has started."""
 
 from __future__ import annotations
 
+from neuron_top.diagnose import no_failures
 from neuron_top.diagnose.findings import Findings
 from neuron_top.diagnose.recognizers import Weight
 from neuron_top.diagnose.statement import Statement
@@ -28,8 +29,7 @@ _DOES_WITHOUT = late_pattern(
 """How an information or a warning says that the program does without something."""
 _DRIVER_DOES_IT = "Relying on driver to perform ptx compilation"
 """How XLA says, below the words of a compiler for GPUs that failed, that it does without it."""
-_PART_LEFT_OUT = late_pattern(r"^Cannot import \S{1,300} module for custom nodes: ")
-"""How ComfyUI says, below a traceback, that it starts without an extension."""
+_PART_LEFT_OUT = late_pattern(no_failures.PART_LEFT_OUT)
 _SMALLER_BATCH = late_pattern(
     r"(?i)\b(?:reducing|decreasing|halving|lowering) (?:the )?(?:\w+ )?batch(?:[ _-]?size)?\b|\bsmaller batch\b"
     r"|\bOOM\b.{0,80}\breducing\b"

@@ -100,13 +100,15 @@ _IGNORED = late_pattern(
     r"|[,;] skipp(?:ed|ing)(?: (?!fail|remaining|rest\b|all\b|every)[\w.'-]{1,40}){0,4})[.!]?$"
 )
 """How a message ends that says that the program ignores the error, or does without something."""
+PART_LEFT_OUT = r"^Cannot import \S{1,300} module for custom nodes: "
+"""How ComfyUI says, below a traceback, that it starts without an extension."""
 _DONE_WITHOUT = late_pattern(
     r"^Cleaning build area\W{1,8}bad exit status: "
     r"|/profile\.d/\S{1,100}\.sh: line \d{1,6}: \S{1,300}: (?:No such file|command not found)"
     r"|\bline \d{1,6}: ps: command not found$"
     r"|^Check failed with unknown exit code: -\d|^Unable to initialize backend '\w{1,20}': "
     r"|\bbackground worker \"logical replication launcher\" \(PID \d{1,10}\) exited with exit code 1$"
-    r"|^Cannot import \S{1,300} module for custom nodes: "
+    rf"|{PART_LEFT_OUT}"
     r"|^Error caught was: No module named |\bskipped: No module named "
     r"|\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
 )

@@ -63,7 +63,7 @@ _NEW_SESSION = "session will be closed and a new session will be created"
 """The heading of an error of another task, after which TensorFlow starts a new session; the quotation stands below."""
 _LINES_OF_A_QUOTATION = 60
 """Lines in which it quotes that error, with the stack of the operation that raised it."""
-_JOB_AGAIN = late_pattern(
+_JOB_GOES_ON = late_pattern(
     r"Trying to restart job \d{1,9}\.$"
     r"|(?:submitit INFO \([^)]{1,40}\) - )?Requeued job \S{1,40} \(\d{1,6} remaining timeouts\)$"
     r"|DAGScheduler: Job \d{1,9} finished: "
@@ -163,7 +163,7 @@ class Recovery:
         if "REQUEUE" in statement.text and _REQUEUED.search(statement.text) is not None:
             self._queued_again = statement.line
             return True
-        if " job " in statement.text.lower() and _JOB_AGAIN.match(statement.text) is not None:
+        if _JOB_GOES_ON.match(statement.text) is not None:
             self.depends_on_place = True
             for finding in self._findings.all:
                 finding.goes_on_at = statement.line
