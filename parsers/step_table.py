@@ -25,8 +25,8 @@ _NUMBER = late_pattern(r"[+-]?(?:\d{1,15}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?|na
 _VALUE = late_pattern(r"[+-]?\d[\w.,:%/+-]{0,40}|[+-]?(?:nan|inf)|-{1,3}", re.IGNORECASE)
 
 
-class StepRow(msgspec.Struct, frozen=True):
-    """The numbers of a row that the heading names; None for those it does not."""
+class PrintedStep(msgspec.Struct, frozen=True):
+    """A step as a row prints it: the numbers that the heading names, None for those it does not."""
 
     loss: float
     step: int | None = None
@@ -61,7 +61,7 @@ class StepTable(msgspec.Struct, frozen=True):
             return None
         return StepTable(separator, len(names), loss, step, epoch, _place(spelled, ("lr", "learning rate")))
 
-    def row(self, text: str) -> StepRow | None:
+    def row(self, text: str) -> PrintedStep | None:
         """The row that this line is; None if it is none, or if its loss is not known yet."""
         if len(text) > _LONGEST:
             return None
@@ -73,7 +73,7 @@ class StepTable(msgspec.Struct, frozen=True):
         if loss is None or (step is None and self.step is not None) or (epoch is None and self.epoch is not None):
             return None
         rate = _number(cells[self.learning_rate]) if self.learning_rate is not None else None
-        return StepRow(loss, step, total, epoch, rate)
+        return PrintedStep(loss, step, total, epoch, rate)
 
 
 def _cells(text: str, separator: str) -> list[str]:
