@@ -285,13 +285,11 @@ def _from_environ(environ: Mapping[str, str]) -> dict[str, object]:
 def _checked(values: dict[str, object], origins: dict[str, str]) -> Settings:
     for name in values:
         if name not in Settings.__struct_fields__:
-            from difflib import get_close_matches  # only where something is wrong
+            from neuron_top.suggestions import did_you_mean  # only where something is wrong
 
-            meant = "".join(
-                f" (did you mean {near!r}?)" for near in get_close_matches(name, Settings.__struct_fields__, 1)
-            )
             raise UsageError(
-                f"{origins.get(name, 'settings file')}: unknown setting {name!r}{meant}; "
+                f"{origins.get(name, 'settings file')}: unknown setting {name!r}"
+                f"{did_you_mean(name, Settings.__struct_fields__)}; "
                 f"known: {', '.join(Settings.__struct_fields__)}"
             )
     try:
