@@ -144,7 +144,7 @@ class DashboardCaches:
             raise UsageError("sign in with the act token to state that no other host or container uses a cache")
         wanted = parse_bytes(amount)
         self._plans.begin(requester)
-        largest_first = [root for root, size in self.table(fresh=True).bytes_by_root.items() if size]
+        largest_first = self.table(fresh=True).largest_first
         if not largest_first:
             raise NothingToShow("there is no cache that holds an entry")
         plans = self._service.plan_room(largest_first, wanted, assume_exclusive)

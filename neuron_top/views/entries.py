@@ -95,6 +95,11 @@ class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
             sizes[row.root] = sizes.get(row.root, 0) + row.bytes
         return dict(sorted(sizes.items(), key=lambda pair: -pair[1]))
 
+    @property
+    def largest_first(self) -> list[str]:
+        """The caches in which entries take room: in this order room is made."""
+        return [root for root, size in self.bytes_by_root.items() if size]
+
 
 def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> EntryRow:
     """One entry of `root` as a row; `past` is what recordings say, by which evictions go too."""

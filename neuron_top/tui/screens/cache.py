@@ -341,8 +341,9 @@ class CacheScreen(TableScreen):
         if self.actions.refuses():
             return
         hint = "how much of the disk is to be free, as 50GB"
-        largest_first = [root for root, size in self._view.bytes_by_root.items() if size]
-        await self.ask(hint, self.host.settings.cache_min_free, partial(self.actions.make_room, largest_first))
+        await self.ask(
+            hint, self.host.settings.cache_min_free, partial(self.actions.make_room, self._view.largest_first)
+        )
 
     async def action_bring_back(self) -> None:
         """Ask which plan's files to restore from the trash; the question is closed if there are none."""
