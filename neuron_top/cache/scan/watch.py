@@ -24,6 +24,9 @@ from neuron_top.cache.scan import catalog, scanner
 from neuron_top.errors import NothingToShow
 from neuron_top.events import CacheScanned, EntryChanged, Event, SourceAvailable, SourceUnavailable
 
+# Without it, watchdog's complaints would be printed.
+logging.getLogger("watchdog").addHandler(logging.NullHandler())
+
 SETTLE_SECONDS = 0.02
 """How long more notifications are collected after the first: publishing an entry sends a burst of them."""
 OPEN_SECONDS = 1.0
@@ -173,7 +176,6 @@ class CacheWatch:
 
         # A folder that appears while its parent's watch is being added is added twice, of which watchdog warns.
         warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
-        logging.getLogger("watchdog").addHandler(logging.NullHandler())  # else its complaints would be printed
         watch = self
 
         class Handler(FileSystemEventHandler):
