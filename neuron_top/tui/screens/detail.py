@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -147,8 +148,12 @@ class DetailPage(LiveScreen):
     def action_page(self, by: int) -> None:
         """Scroll by pages; what scrolls out of sight is not chosen any longer, so that no key acts on it unseen."""
         self.page.page(by)
-        seen = range(self.page.first, self.page.first + max(1, self.page.size.height - 1))
-        in_sight = [choice for choice in self.choices if self._line_of(choice) in seen]
+        first = self.page.first
+        last = first + max(1, self.page.size.height - 1)
+        choices = self.choices
+        in_sight = choices[
+            bisect_left(choices, first, key=self._line_of) : bisect_left(choices, last, key=self._line_of)
+        ]
         if in_sight and self._chosen not in in_sight:
             self._choose(in_sight[0 if by > 0 else -1])
 
@@ -160,9 +165,9 @@ class DetailPage(LiveScreen):
 
     def on_line_clicked(self, message: LineClicked) -> None:
         """Choose what the clicked line is about."""
-        above = [choice for choice in self.choices if self._line_of(choice) <= message.line]
-        if above:
-            self._choose(above[-1])
+        choices = self.choices
+        if above := bisect_right(choices, message.line, key=self._line_of):
+            self._choose(choices[above - 1])
 
     def action_shift(self, by: int) -> None:
         """Do nothing: pages fit their width."""
