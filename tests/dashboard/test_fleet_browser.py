@@ -82,14 +82,14 @@ def test_axe_finds_nothing_on_the_page_of_a_fleet(browser: Any, served: Served, 
 
 
 def test_panels_are_shown_once_their_numbers_are_there(browser: Any, served: Served) -> None:
-    seen = Watched(browser)
-    seen.page.route("**/_dash-update-component", lambda route: None)  # no answer comes
+    seen, questions = Watched(browser), "**/_dash-update-component*"
+    seen.page.route(questions, lambda _question: None)  # no answer comes
     seen.page.goto(f"{served.address}fleet")
     seen.page.wait_for_selector("#fleet-jobs", state="attached")
     assert not seen.page.is_visible(".panel:has(#fleet-steps)")
     words = "() => getComputedStyle(document.querySelector('#page > .grid'), '::before').content"
     assert seen.page.evaluate(words) == '"Reading the fleet …"'
-    seen.page.unroute("**/_dash-update-component")
+    seen.page.unroute(questions)
     seen.page.reload()
     seen.until("#fleet-jobs", "4711")
     assert seen.page.is_visible(".panel:has(#fleet-steps)")
