@@ -16,6 +16,7 @@ from neuron_top.diagnose import (
     ending,
     general,
     last_line,
+    margin,
     ranking,
     recognizers,
     recovery,
@@ -27,7 +28,7 @@ from neuron_top.diagnose.advice import CodedDiagnosis
 from neuron_top.diagnose.failed_graphs import COMPILE_STARTS
 from neuron_top.diagnose.failure_reader import FailureReader
 from neuron_top.diagnose.findings import Finding, Findings
-from neuron_top.diagnose.log_place import LogPlace, common_indent, shows_indent
+from neuron_top.diagnose.log_place import LogPlace
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.escapes import strip_ansi
 from neuron_top.late_pattern import late_pattern
@@ -85,8 +86,8 @@ class Diagnoser:
         """What came first, until it shows whether the log is in UTF-16."""
         self._wide: wide.WideLines | None = None
         self._buffer = LineSplitter()
-        self._beginning = b""
-        """The first lines, unread as long as they are too few to show by how much all are indented."""
+        self._beginning: list[tuple[bytes, int | None]] = []
+        """The first lines and where they begin, unread as long as they are too few to show the margin of all."""
         self._place = LogPlace()
         self._failures = FailureReader(self._place)
         self._shapes: dict[bytes, Finding | None] = {}
@@ -105,13 +106,7 @@ class Diagnoser:
             self._wide_lines(self._wide.take(data))
             return
         for start in range(0, len(data), _WINDOW):
-            block = self._buffer.take(data[start : start + _WINDOW])
-            if self._place.indent is not None:
-                self._block(block)
-                continue
-            self._beginning += block
-            if shows_indent(self._beginning):
-                self._read_beginning()
+            self._take(self._buffer.take(data[start : start + _WINDOW]), None)
 
     def flush(self) -> None:
         """The end of the log: its last line may have no line end."""
@@ -119,7 +114,7 @@ class Diagnoser:
             self.feed(self._decide())
         if self._wide is not None:
             self._wide_lines(self._wide.rest())
-        self._beginning += self._buffer.rest()
+        self._take(self._buffer.rest(), None)
         self._read_beginning()
         self._place.end_of_log()
         self._failures.end()
@@ -136,7 +131,7 @@ class Diagnoser:
         """
         if self._beginning:
             shorter = Diagnoser(self.source)
-            shorter._beginning = self._beginning
+            shorter._beginning, shorter._place.is_wide = self._beginning, self._place.is_wide
             shorter._read_beginning()
             return shorter.so_far(exit_code)
         return self._diagnosis(self._failures.so_far(), exit_code)
@@ -147,11 +142,11 @@ class Diagnoser:
         if whole.count(b"\n") < place.lines:  # cut off in front: perhaps in the middle of a line
             whole = whole[whole.find(b"\n") + 1 :]
         begins = place.offset - len(whole)
-        end = ending.read(whole, place.lines - whole.count(b"\n") + 1, begins)
+        end = ending.read(whole, place.lines - whole.count(b"\n") + 1, begins, place.margin or margin.NO_MARGIN)
         ends_in_reason = False
         if is_whole and end.last is not None:
             raw = whole[end.last.offset - begins :].partition(b"\n")[0]
-            ends_in_reason = last_line.states_reason(raw, end.last, place.indent or 0)
+            ends_in_reason = last_line.states_reason(raw, end.last, place.margin or margin.NO_MARGIN)
         return ranking.diagnosis(
             findings.all,
             place.progress,
@@ -182,26 +177,34 @@ class Diagnoser:
         self._place.is_wide = self._wide is not None
         return head
 
-    def _read_beginning(self) -> None:
-        """Read what was kept back; from now on it is known by how much the log is indented."""
-        block, self._beginning = self._beginning, b""
-        if block and self._place.indent is None:
-            self._place.indent = common_indent(block)
-        self._block(block)
-
     def _wide_lines(self, lines: list[tuple[bytes, int]]) -> None:
         for line, offset in lines:
-            self._place.offset = offset
-            if self._place.indent is None:
-                self._place.indent = common_indent(line)
-            self._block(line)
+            self._take(line, offset)
 
-    def _block(self, block: bytes) -> None:
-        """Read whole lines."""
+    def _take(self, block: bytes, offset: int | None) -> None:
+        """Read whole lines, or keep them until the margin of all shows; `offset`: where they begin, if not behind the
+        last ones."""
+        if self._place.margin is not None:
+            self._block(block, offset)
+            return
+        self._beginning.append((block, offset))
+        if margin.is_shown_by(b"".join(kept for kept, _ in self._beginning)):
+            self._read_beginning()
+
+    def _read_beginning(self) -> None:
+        """Read what was kept back; from now on the log's margin is known."""
+        kept, self._beginning = self._beginning, []
+        if self._place.margin is None:
+            self._place.margin = margin.margin_of(b"".join(block for block, _ in kept))
+        for block, offset in kept:
+            self._block(block, offset)
+
+    def _block(self, block: bytes, offset: int | None) -> None:
         if not block:
             return
+        self._place.offset = self._place.offset if offset is None else offset
         self._place.begin(block)
-        self._walk(block, _words_of_failures(block))
+        self._walk(block, _words_of_failures((self._place.margin or margin.NO_MARGIN).behind(block)))
         self._place.end(counts_progress=bool(self._failures.findings.all))
 
     def _walk(self, block: bytes, marks: list[int]) -> None:
@@ -248,7 +251,8 @@ class Diagnoser:
         if _HEADING in raw:
             failures.read_above(line)
         found = []
-        if not own_lines.repeats(prefixes.split(strip_ansi(raw.decode("utf-8", "replace")))[1]):
+        words = self._place.without_margin(raw).decode("utf-8", "replace")
+        if not own_lines.repeats(prefixes.split(strip_ansi(words))[1]):
             found = list(map(failures.read, self._place.statements_in(raw, line)))
         if shape is not None and len(found) <= 1 and not (failures.is_open or failures.depends_on_place):
             if len(self._shapes) >= _MOST_SHAPES:

@@ -114,9 +114,10 @@ class DoneWithout:
         Another rank's line tells nothing of them. What else compiler, runtime or kernel state still counts: a program
         that does without the graph or the device does not do what it was started for.
         """
+        rank = statement.process[0]
         for finding in self._findings.all:
             is_above = 0 < statement.line - finding.last_line <= _LINES_BELOW
-            is_of_others = statement.rank is not None and bool(finding.ranks) and statement.rank not in finding.ranks
+            is_of_others = rank is not None and bool(finding.ranks) and rank not in finding.ranks
             is_stated = finding.weight is Weight.REASON
             is_of_memory = of_memory and finding.verdict.cause_class in _OUT_OF_MEMORY
             if is_above and not is_of_others and not finding.terminal and (not is_stated or is_of_memory):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from neuron_top.diagnose.margin import Margin
 from neuron_top.escapes import strip_ansi
 from neuron_top.late_pattern import late_pattern
 
@@ -88,11 +89,11 @@ class End(NamedTuple):
     last: LastLine | None = None
 
 
-def read(tail: bytes, first_line: int, offset: int) -> End:
-    """Read the end of a log, whose first line has this number and begins at this offset."""
+def read(tail: bytes, first_line: int, offset: int, margin: Margin) -> End:
+    """Read the end of a log with this margin, whose first line has this number and begins at this offset."""
     lines: list[LastLine] = []
     for number, raw in enumerate(tail.split(b"\n"), first_line):
-        text = strip_ansi(raw.decode("utf-8", "replace")).strip()
+        text = strip_ansi(margin.split(raw)[1].decode("utf-8", "replace")).strip()
         if text:
             lines.append(LastLine(number, offset, text))
         offset += len(raw) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.diagnose.recognizers import WAITS, Weight
+from neuron_top.diagnose.recognizers import LAUNCHERS_REPORT, WAITS, Weight
 from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.verdicts import CauseVerdict
 from neuron_top.escapes import shortened, visible
@@ -127,8 +127,10 @@ class Findings:
         finding.count += statement.repeats
         finding.last_line, finding.last_steps = statement.line, progress.steps
         finding.last_compiles = progress.compiles
-        if statement.rank is not None and len(finding.ranks) < _MOST_RANKS:
-            finding.ranks.add(statement.rank)
+        is_of_launcher = finding.verdict.advice == LAUNCHERS_REPORT  # whose task is none of the workers it reports
+        rank = statement.rank if is_of_launcher else statement.process[0]
+        if rank is not None and len(finding.ranks) < _MOST_RANKS:
+            finding.ranks.add(rank)
 
     def _drop_one(self) -> None:
         """Drop the latest of those that explain least."""

@@ -4,6 +4,7 @@ nothing else failed is why the program ended."""
 from __future__ import annotations
 
 from neuron_top.diagnose.ending import LastLine
+from neuron_top.diagnose.margin import Margin
 from neuron_top.diagnose.no_failures import is_noise
 from neuron_top.diagnose.statements import statements
 from neuron_top.late_pattern import late_pattern
@@ -38,9 +39,9 @@ _ABSENT = late_pattern(
 _WORDS = (_SYSTEM_ERROR, _GIVES_UP, _REFUSES, _ABSENT)
 
 
-def states_reason(raw: bytes, last: LastLine, indent: int) -> bool:
-    """Whether the last line of a log, read as it stands there, says why its program ended; `indent` is the log's."""
-    said = list(statements(raw, last.number, last.offset, indent))
+def states_reason(raw: bytes, last: LastLine, margin: Margin) -> bool:
+    """Whether the last line of a log, read as it stands there, says why its program ended; `margin` is the log's."""
+    said = list(statements(margin.split(raw)[1], last.number, last.offset))
     if len(raw) > _LONGEST or not said:
         return False
     statement = said[-1]

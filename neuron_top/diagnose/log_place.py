@@ -7,6 +7,7 @@ from bisect import bisect_right
 
 from neuron_top.diagnose import steps_and_compiles
 from neuron_top.diagnose.findings import Finding, JobProgress
+from neuron_top.diagnose.margin import NO_MARGIN, QUOTE, Margin
 from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.statements import statements
 from neuron_top.diagnose.surroundings import Surroundings
@@ -15,11 +16,7 @@ from neuron_top.parsers.lines import LINE_LIMIT
 
 _RECOGNIZABLE = 60
 """Characters by which a statement is found in its line, in which a progress bar may come first."""
-_QUOTE = late_pattern(rb"^> ?", re.MULTILINE)
 _PLAIN = late_pattern(rb"^(?=[^> \t\r\n])", re.MULTILINE)
-_LINES_OF_BEGINNING = 60
-_BYTES_OF_BEGINNING = 8192
-"""Of a log: what shows by how much all of it is indented."""
 
 
 class LogPlace:
@@ -41,8 +38,8 @@ class LogPlace:
         self._signs: tuple[list[int], list[int]] | None = None
         """Where steps and compiles stand in the block; None until they are needed."""
         self._surroundings = Surroundings()
-        self.indent: int | None = None
-        """By how much the whole log is indented, as web pages and test runners do; None until that shows."""
+        self.margin: Margin | None = None
+        """What stands before every line; None until that shows."""
         self._quoted_until: int | None = None
         """Where the first line begins that is not quoted with `>`; None: none has come."""
 
@@ -81,17 +78,21 @@ class LogPlace:
         """The line being read, bounded, without the mark of a quotation."""
         raw = self.block[self._position : min(end, self._position + LINE_LIMIT)]
         is_quoted = self._quoted_until is None or self.offset + self._position < self._quoted_until
-        return _QUOTE.sub(b"", raw) if is_quoted else raw
+        return QUOTE.sub(b"", raw) if is_quoted else raw
+
+    def without_margin(self, raw: bytes) -> bytes:
+        """A line without what stands before every line."""
+        return (self.margin or NO_MARGIN).split(raw)[1]
 
     def statements_in(self, raw: bytes, line: int) -> list[Statement]:
         """What was printed in the line being read."""
-        return list(statements(raw, line, self.offset + self._position, self.indent or 0))
+        return self._said(raw, line, self.offset + self._position)
 
     def statement_above(self, line: int) -> Statement | None:
         """The first thing that was printed in the line above this one, which is being read."""
         before = self.block[max(0, self._position - LINE_LIMIT) : self._position] or self.tail[-LINE_LIMIT:]
         raw = before.removesuffix(b"\n").rpartition(b"\n")[2]
-        return next(statements(raw, line - 1, 0, self.indent or 0), None)
+        return next(iter(self._said(raw, line - 1, 0)), None)
 
     def keep_around(self, finding: Finding) -> None:
         """Keep the lines around a new finding; in a log in UTF-16, only those of the block."""
@@ -127,14 +128,9 @@ class LogPlace:
             self._signs = steps_and_compiles.found_in(self.block)
         return self._signs
 
-
-def shows_indent(block: bytes) -> bool:
-    """Whether a log's first lines are as many as its indentation is taken from: whatever follows does not change it."""
-    return block.count(b"\n") >= _LINES_OF_BEGINNING or len(_QUOTE.sub(b"", block)) >= _BYTES_OF_BEGINNING
-
-
-def common_indent(block: bytes) -> int:
-    """The smallest indentation of a log's first lines, quoted or not."""
-    text = _QUOTE.sub(b"", block)[:_BYTES_OF_BEGINNING]
-    lines = [line for line in text.split(b"\n")[:_LINES_OF_BEGINNING] if line.strip()]
-    return min((len(line) - len(line.lstrip()) for line in lines), default=0)
+    def _said(self, raw: bytes, line: int, offset: int) -> list[Statement]:
+        task, words = (self.margin or NO_MARGIN).split(raw)
+        found = list(statements(words, line, offset))
+        for statement in found:
+            statement.task = task
+        return found

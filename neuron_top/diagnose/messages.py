@@ -80,7 +80,8 @@ class CompilerMessage(msgspec.Struct):
             return False
         if BANNER.search(statement.text):
             return False
-        return statement.rank in (None, self.header.rank) and not _FOREIGN.match(statement.text)
+        is_same = statement.rank in (None, self.header.rank) and statement.task == self.header.task
+        return is_same and not _FOREIGN.match(statement.text)
 
     def take(self, statement: Statement) -> bool:
         """Read a line of it; True where it ends there."""

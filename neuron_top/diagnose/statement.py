@@ -28,7 +28,7 @@ class Speaker(StrEnum):
 
 
 Process = tuple[int | None, int | None, str]
-"""Rank, process id, and the prefix of its lines."""
+"""Rank or task, process id, and the prefix of its lines."""
 
 
 class Statement(msgspec.Struct):
@@ -41,6 +41,8 @@ class Statement(msgspec.Struct):
     speaker: Speaker = Speaker.UNKNOWN
     rank: int | None = None
     pid: int | None = None
+    task: int | None = None
+    """The task of srun that printed it: a rank, or the launcher of several."""
     repeats: int = 1
     """How often it was printed, if a log that leaves out copies reports that."""
     indent: int = 0
@@ -57,7 +59,7 @@ class Statement(msgspec.Struct):
     @property
     def process(self) -> Process:
         """What lines of the same process have in common."""
-        return self.rank, self.pid, self.host
+        return self.rank if self.rank is not None else self.task, self.pid, self.host
 
     def take_off(self, header: re.Pattern[str]) -> re.Match[str] | None:
         """Take a header of this form off the front of the text; its match, None if the text begins otherwise."""

@@ -44,8 +44,8 @@ _DIED = late_pattern(rf"(?:Killed|{CRASHES})\b")
 """A shell's report of a signal. The compiler's dots before it show which program died, so they stay with it."""
 
 
-def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[Statement]:
-    """The statements of one physical line; `indent` is that of the log as a whole."""
+def statements(raw: bytes, line: int, offset: int) -> Iterator[Statement]:
+    """The statements of one physical line, without the margin of its log."""
     text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
     message = log_events.message_in(text)
     if message is not None:
@@ -69,7 +69,7 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
             if dots and _DIED.match(record.text):
                 record.text = dots + record.text
             statement = _statement(record, line, offset)
-            statement.indented = statement.indent > indent
+            statement.indented = statement.indent > 0
             yield statement
 
 
