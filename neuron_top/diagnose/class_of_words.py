@@ -66,15 +66,19 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
             r"\bfailed to build (?:the )?(?:engine|graph|kernel)",
             rf"\b(?:hlo|tensorizer|neuronx?-cc|libneuronxla|ptxas|nvcc|hipcc|tvm|iree)\b.{{0,80}}{_FAILS}",
             r"\b(?:mlir|llvm)\b|\bConverterError\b",
+            r"\bCalledProcessError: Command '\[?'?(?:\S{0,200}/)?(?:ninja|cmake|make|gcc|g\+\+|nvcc|cargo|bazel)\b",
+            r"\b(?:program|shader|kernel) build failed\b|\bld returned [1-9]\d{0,2} exit status\b",
         ),
     ),
     (
         CauseClass.MISSING_DEPENDENCY,
         _about(
-            rf"{_CANNOT} (?:find|locate|load)\b.{{0,30}}\b(?:installation|librar(?:y|ies)|toolkit|compiler|plug-?in"
-            r"|executable|shared object|dll)\b",
+            rf"{_CANNOT} (?:find|locate|load)\b.{{0,30}}(?<![\w/\\-])(?:installation|librar(?:y|ies)|toolkit|compiler"
+            r"|plug-?in|executable|shared object|dll)\b",
             r"\blibrary \S{1,100} (?:is )?(?:not found|missing)\b",
             r"\bno such (?:module|library|command|program)\b",
+            r"(?:^|[\s:])\S{0,200}/(?:ptxas|nvcc|hipcc|gcc|g\+\+|cc|ld|clang|cmake|ninja|make|python\d?) (?:was )?"
+            r"not found\b",
         ),
     ),
     (
@@ -90,6 +94,7 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
         CauseClass.RUNTIME_EXEC,
         _about(
             r"\bCUDA_ERROR_\w|\bhipError\w|\b(?:device|core) halted\b|\bGPU (?:hang|fault|reset)\b",
+            r"\bXlaRuntimeError: (?:INTERNAL|UNIMPLEMENTED|UNKNOWN|ABORTED)\b|\bexecution of replica \d+ failed\b",
             rf"\b(?:nrt|neff|neuron runtime)\b.{{0,60}}{_FAILS}|\bkernel (?:launch|execution)\b.{{0,40}}{_FAILS}",
         ),
     ),
@@ -102,7 +107,7 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
             rf"\bhttps?://\S{{1,300}} .{{0,80}}(?:{_FAILS}|\bnot found\b|\bdenied\b|\bunavailable\b|\bforbidden\b)",
         ),
     ),
-    (CauseClass.TOOL_ERROR, _about(r"\bquota\b")),
+    (CauseClass.TOOL_ERROR, _about(r"\bquota\b", r"\bruntime[_ ]env(?:ironment)? setup failed\b")),
     (
         CauseClass.BAD_USAGE,
         _about(

@@ -36,6 +36,7 @@ _BUILD_FAILED = late_pattern(
 )
 """How it reports that a build's program failed."""
 _NO_MODULE = late_pattern(r"(?:ModuleNotFoundError|ImportError): No module named \S")
+_WANTED_EXIT = late_pattern(r"SystemExit(?:: (?:0|None))?")
 _DIED = late_pattern(r"CalledProcessError: Command .{1,5000} died with <Signals\.SIG(?:KILL|SEGV|ABRT|BUS|ILL|FPE)\b")
 """How Python reports that a program that it started was ended by a signal, other than those that ask it to end."""
 _JAVA = late_pattern(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
@@ -185,6 +186,11 @@ def is_relayed(statement: Statement) -> bool:
 def is_of_graph_compiler(text: str) -> bool:
     """Whether PyTorch reports that a graph's compiler raised the exception that follows."""
     return "BackendCompilerFailed: " in text
+
+
+def is_wanted_exit(text: str) -> bool:
+    """Whether an exception is how a program ended that wanted to end, and did well."""
+    return _WANTED_EXIT.fullmatch(text) is not None
 
 
 def sums_up(text: str) -> bool:

@@ -285,6 +285,8 @@ class FailureReader:
         again = raised.re.match(once) if copies > 1 else None
         if again is not None:
             statement.text, statement.repeats, raised = once, statement.repeats * copies, again
+        if exceptions.is_wanted_exit(statement.text):
+            return None
         verdict = exceptions.exception(statement, raised, self.tracebacks.raised_in(statement))
         is_threads = exceptions.is_lost_connection(raised, verdict) and self.tracebacks.is_in_thread(statement)
         if is_threads or self._recovery.is_wanted_end(statement, verdict):

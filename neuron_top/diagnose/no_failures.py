@@ -40,7 +40,8 @@ ROOT = late_pattern(
 """The first of TensorFlow's numbered errors, with its status."""
 NOISE = late_pattern(
     r"^[\W\d_]*$|^(?:ignored?|raise|warn|null|[Nn]one|[Tt]rue|[Ff]alse|continue|retry)$|^-- .{1,200} - Failed$"
-    r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so"
+    r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit"
+    r"|(?<!error: )(?<!exception: )libcu\w+\.so"
     r"|could not find TensorRT|dlopen some TensorRT|TF-TRT"
     r"|pip's dependency resolver|but you(?:'ll)? have .{1,200} which is incompatible"
     r"|\bsub-?optimal (?:accuracy|performance)\b|\bperformance (?:may|might|will) (?:be |degrade|suffer)"
@@ -57,6 +58,7 @@ NOISE = late_pattern(
     r"|\bline \d{1,6}: \[: .{0,80}(?:integer expression expected|unary operator expected|too many arguments)$"
     r"|^could not find arguments in the checkpoint\b|^-{5,} ?Error Message -{5,}$"
     r"|^RuleException:$|^CalledProcessError in file \""
+    r"|^Unable to find image '[^']{1,300}' locally$|^!! (?:Begin|End) .{0,40}Error Captured by Flyte !!$"
     r"|^dpkg-preconfigure: unable to re-open stdin:|\bInappropriate ioctl for device$"
     r"|^(?:locale|manpath|(?:/\S{1,100}/)?(?:ba)?sh): .{0,40}?\b[Cc]an(?:no|')t (?:set|change) (?:LC_|(?:the )?locale)"
     r"|^cannot configure rootless cgroup using the cgroupfs manager$"
@@ -120,10 +122,12 @@ _SURVIVED = late_pattern(r"\bOOM: Ran out of memory with exception: ")
 _LATER = late_pattern(r"^debconf: delaying package configuration, since ")
 """How a package's setup says what it does only when all packages are there."""
 _TRIED_AGAIN = late_pattern(
-    r"\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d"
+    r"\b(?:[Ss]leeping|[Ww]aiting) (?:\S{1,20} ){0,4}before (?:the )?(?:next )?(?:retry|attempt)\b"
+    r"|\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d"
     r"|\bentering retry loop\b| -- (?:Execution is retried \(\d|Error is ignored$)"
 )
-"""How the client of the Hugging Face hub and NCCL announce a retry; when they give up, they print another line."""
+"""How Airflow, the client of the Hugging Face hub and NCCL announce a retry; when they give up, they print another
+line."""
 TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
 """The heading that unittest prints above a traceback, after `ERROR:` or `FAIL:`: a name, whatever words it holds."""
 
@@ -160,13 +164,14 @@ _SHELLS_REPORT = late_pattern(
     r"(?:STDERR: )?(?:/\S{1,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?\S{1,300}: "
     r"(?:(?:command )?not found|No such file or directory)$"
 )
+_LINKERS = late_pattern(r"(?:\S{1,300}[/-])?ld(?:\.\w{2,5})?: \S")
 
 
 def is_prose(statement: Statement, row: Recognizer) -> bool:
     """Whether known words are only quoted, as in source code, help texts and tables, which are indented.
 
-    Some real failures are indented too: C++ exceptions, reports of torchrun, pip and shells, XLA's status, and what
-    kubectl prints about a pod.
+    Some real failures are indented too: C++ exceptions, reports of torchrun, pip, shells and linkers, XLA's status, and
+    what kubectl prints about a pod.
     """
     is_said = any(
         shape.match(statement.text)
@@ -180,6 +185,7 @@ def is_prose(statement: Statement, row: Recognizer) -> bool:
             _WEIGHTS,
             _PIPS_REPORT,
             _SHELLS_REPORT,
+            _LINKERS,
             _CONDORS_END,
         )
     )

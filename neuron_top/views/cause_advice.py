@@ -34,6 +34,15 @@ _REPORT = "Change the model or the compiler's version; a retry fails again unles
 _RUNTIME_LINES = "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO and run again for more"
 
 OF_ROWS: dict[str, str] = {
+    "an operation on Ascend's device failed": "The operation is named; set ASCEND_LAUNCH_BLOCKING=1 to see which line "
+    "started it, and read the device's log for the reason",
+    "PBS could not run a job": "PBS gave the job up before its script began: a hook or the node refused it. Ask those "
+    "who run the cluster, with the job's number",
+    "PBS sums up a failed job": "The script ended with this status; the reason is in the job's error file",
+    "a step of an image was stopped with another": "Another step of the build failed: that one is the cause",
+    "MPI lacks one of its components": "The component named below is not installed on this node, or a library of its "
+    "is not found; install it, or choose another with the variable of its framework",
+    "MPI could not be set up": "The lines above say which part of MPI did not start",
     "fallback failed too": "What was tried in its place failed too: the failure before it is the cause",
     "a server of models goes on without pinned memory": "The server copies to the device more slowly; if it ended, "
     "another line says why",

@@ -105,12 +105,13 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "device acquire failed|synstatus|tsdopen|rtsetdevice|is already in use by process|failed to acquire "
-            "|rknpu module|rknn device|qnn_open failed"
+            "|rknpu module|rknn device|qnn_open failed|(initdevice): "
         ),
         (
             r"\bDevice acquire failed\b|\bsynStatus(?: ?= ?| )\d{1,3} \[Device|\bTsdOpen failed\b"
             r"|\bThe [TGNH]PU is already in use by process\b|\bFailed to acquire \d{1,4} IPU\(s\)"
             r"|\bfailed to open (?:rknpu module|rknn device)\b|\bqnn_open failed\b"
+            r"|\(initDevice\): The condition \[.{1,80}\] failed\b"
             r"|\brtSetDevice (?:execute )?failed\b.{0,200}\[FUNC:"
         ),
     ),
@@ -148,6 +149,17 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         r"^MIOpen(?:\(HIP\): Error \[| Error: \S)",
         Confidence.MEDIUM,
         doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "an operation on Ascend's device failed",
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words("npu function error: |inner error is reported as above"),
+        (
+            r"\bNPU function error: \S"
+            r"|\bThe Inner error is reported as above\b.{0,80}\bthe current working operator name is \S"
+        ),
+        Confidence.MEDIUM,
     ),
     Recognizer(
         "Ascend's compiler lacks a module of Python",

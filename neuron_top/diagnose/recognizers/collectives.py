@@ -64,6 +64,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         words(
             "collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll|status=120|status: 120"
             "|err=120|err: 120|error=120|error: 120|in blocking wait|efa network proxy|collective operation pending"
+            "|timeout exceeded: waiting on "
         ),
         (
             r"missing collectives status|suspected hang in collectives|NRT_EXEC_HW_ERR_COLLECTIVES|HANG_ON_COLLECTIVES"
@@ -71,6 +72,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|NRT_NETWORK_PROXY_FAILURE|NRT_COLL_PENDING|\b(?:status|error|err)[:=] ?120[06]\b"
             r"|\bWork\w*\(.{0,300}timed out in blocking wait|\b[Ss]tuck in collectives? op\b"
             r"|EFA network proxy failure|\bCollective operation pending\b"
+            r"|\bTimeout exceeded: Waiting on .{1,60}\bproxy\b"
         ),
     ),
     Recognizer(

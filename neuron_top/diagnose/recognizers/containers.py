@@ -140,6 +140,15 @@ CONTAINERS: tuple[Recognizer, ...] = (
         doubt=Doubt.SOME,
     ),
     Recognizer(
+        "a step of an image was stopped with another",
+        CauseClass.TOOL_ERROR,
+        Weight.CASCADE,
+        words(": context cancel"),
+        r"\bdid not complete successfully: .{0,80}: context cancell?ed\b",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "an image is not built",
         CauseClass.TOOL_ERROR,
         Weight.STATEMENT,

@@ -118,6 +118,15 @@ DEATHS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "PBS sums up a failed job",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words("exit status:  "),
+        r"^Exit Status:\s{2,20}[1-9]\d{0,2}$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "a Go program crashed",
         CauseClass.TOOL_ERROR,
         Weight.DEATH,

@@ -26,6 +26,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             "|resource_exhausted|resource exhausted|resourceexhaustederror|oom when allocating"
             "|gpu memory|for requested buffer of size|memory_allocation_err"
             "|device memory|enough space to allocate|cache blocks|status=4|memory on device|not enough memory"
+            "|decode out of memory|prefill out of memory"
         ),
         (
             r"Failed to alloc(?:ate)? DEVICE memory|exceeded the max number of pages allowed|buffer in MLA DRAM"
@@ -36,7 +37,8 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:(?:neuron )?device|GPU) memory\b(?!\?))"
             r"|Failed to allocate memory for requested buffer of size \d|\bfailed to (?:malloc|allocate) npu memory\b"
             r"|No available memory for the cache blocks|[Ff]ree memory on device .{1,80} is less than"
-            r"|Not enough space to allocate \d|Not enough memory(?:\. Please try to increase| to handle \d)"
+            r"|Not enough space to allocate \d|\b(?:Decode|Prefill) out of memory\. Try to "
+            r"|Not enough memory(?:\. Please try to increase| to handle \d)"
         ),
         Confidence.MEDIUM,
     ),

@@ -155,7 +155,8 @@ GPUS: tuple[Recognizer, ...] = (
             r"|ILLEGAL_(?:ADDRESS|INSTRUCTION)|MISALIGNED_ADDRESS|LAUNCH_(?:FAILED|TIMEOUT|OUT_OF_RESOURCES)|ASSERT"
             r"|ECC_UNCORRECTABLE|HARDWARE_STACK_ERROR)\b|\bDriverError\(CUDA_ERROR_(?!OUT_OF_MEMORY)[A-Z_]+"
             r"|\*ERROR\* ring \S{1,20} timeout, signaled seq="
-            r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|an illegal memory access"
+            r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|\bCheck failed: .{1,80}\bCU(?:BLAS|DNN)_STATUS_SUCCESS \("
+            r"|an illegal memory access"
         ),
         Confidence.MEDIUM,
         any_level=True,

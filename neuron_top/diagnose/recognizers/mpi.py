@@ -22,6 +22,25 @@ MPI: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "MPI lacks one of its components",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.STATEMENT,
+        words("a requested component was not found"),
+        r"^A requested component was not found, or was unable to be opened\b",
+        Confidence.MEDIUM,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "MPI could not be set up",
+        CauseClass.COLLECTIVE,
+        Weight.DEATH,
+        words("it looks like "),
+        r"\bIt looks like (?:MPI|pmix|orte|opal|prte|shmem)_init(?:ialized)?\(?\)? failed for some reason\b"
+        r"|\bIt looks like MPI_INIT failed for some reason\b",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "mpirun refuses to run as root",
         CauseClass.BAD_USAGE,
         Weight.REASON,

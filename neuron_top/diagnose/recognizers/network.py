@@ -14,8 +14,11 @@ NETWORK: tuple[Recognizer, ...] = (
         TRIED_AGAIN,
         CauseClass.NETWORK,
         Weight.DEATH,
-        words("spurious network error ("),
-        r"\bspurious network error \(\d{1,3} tr(?:y|ies) remaining\)",
+        words("spurious network error (|after connection broken by "),
+        (
+            r"\bspurious network error \(\d{1,3} tr(?:y|ies) remaining\)"
+            r"|^Retrying \(Retry\(total=\d.{0,200}\)\) after connection broken by \S"
+        ),
         Confidence.LOW,
         any_level=True,
         doubt=Doubt.MUCH,
@@ -105,8 +108,8 @@ NETWORK: tuple[Recognizer, ...] = (
         "curl reports why a transfer failed",
         CauseClass.NETWORK,
         Weight.STATEMENT,
-        words("curl: (|rpc failed; "),
-        r"^curl: \(\d{1,2}\) |^RPC failed; (?:curl|HTTP|result=)",
+        words("curl: (|rpc failed; |curl_easy_perform() failed: "),
+        r"^curl: \(\d{1,2}\) |\bcurl_easy_perform\(\) failed: \S|^RPC failed; (?:curl|HTTP|result=)",
     ),
     Recognizer(
         "peer closed the connection",
@@ -217,7 +220,7 @@ NETWORK: tuple[Recognizer, ...] = (
             "|reqwest|error sending request for url|error downloading [|batch response: |smudge error: |condahttperror"
             "|e: failed to fetch|not found [ip: "
             "|remote end closed connection without|unable to access 'http|requested url returned"
-            "|unable to resolve host|unknownhostexception: "
+            "|unable to resolve host|unknownhostexception: |connection error, and we cannot"
         ),
         (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
@@ -228,7 +231,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|\bCondaHTTPError: |^batch response: \S|\bSmudge error: Error downloading\b"
             r"|Max retries exceeded|Network is unreachable|(?i:no route to host)"
             r"|TLS handshake"
-            r"|\bUnknownHostException: \S"
+            r"|\bUnknownHostException: \S|\bConnection error, and we cannot find the requested files\b"
             r"|CERTIFICATE_VERIFY_FAILED|certificate (?:has expired|verify failed|signed by unknown)"
             r"|EndpointConnectionError"
             r"|(?i:read timed out|connect ?timeout|readtimeout)|\bConnectionError\b|(?i:connection timed? ?out)"

@@ -137,6 +137,14 @@ SCHEDULING: tuple[Recognizer, ...] = (
         Confidence.HIGH,
     ),
     Recognizer(
+        "PBS could not run a job",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("exit status:  "),
+        r"^Exit Status:\s{2,20}-\d{1,3} \(\S",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "Grid Engine does not start a job",
         CauseClass.TOOL_ERROR,
         Weight.STATEMENT,

@@ -82,8 +82,12 @@ USAGE: tuple[Recognizer, ...] = (
         "a program refuses an option",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,
-        words(" option -- "),
-        r"^\S{1,200}: (?:illegal|invalid|unrecognized|unknown) option -- ['`]?\S",
+        words(" option -- |: invalid "),
+        (
+            r"^\S{1,200}: (?:illegal|invalid|unrecognized|unknown) option -- ['`]?\S"
+            r"|^[\w.+-]{1,60}: (?:--?[\w-]{1,60}: )?[Ii]nvalid (?:[\w-]{1,20} ){0,3}(?:value|argument|number|size)\b"
+            r".{0,20}['`\"\u2018]"
+        ),
         Confidence.MEDIUM,
         doubt=Doubt.MUCH,
     ),

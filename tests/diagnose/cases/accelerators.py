@@ -704,4 +704,60 @@ Edge TPU Compiler version 16.0
 >>>Compilation failed!
 """,
     ),
+    Case(
+        "cuBLAS, in the check of a program of C++",
+        "runtime_exec",
+        """
+I0502 10:00:00.281013 87409 Trainer.cpp:165]  Batch=300 cost=0.1
+>>>F0502 10:00:01.596421 87418 tea_cublas.cc:220] Check failed: stat == CUBLAS_STATUS_SUCCESS (13 vs. 0) [cublas status]: execution failed
+""",
+    ),
+    Case(
+        "an operation of Ascend's, told by PyTorch",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "/srv/tea.py", line 30, in <module>
+    brew()
+>>>RuntimeError: brew:build/tea.ts:25 NPU function error: c10_npu::acl::Synchronize(stream), error code is 507035
+""",
+    ),
+    Case(
+        "Gaudi's device that is not set up",
+        "runtime_init",
+        """
+>>>/srv/hcl/control_factory.cpp::71(initDevice): The condition [ false ] failed. Invalid server type (4[TEA]) requested.
+HCCL error: In function initDevice(): synDeviceAcquire(&handle, nullptr) failed with synapse error: 20
+""",
+    ),
+    Case(
+        "XLA on a driver that is too old for a graph",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "/srv/tea.py", line 30, in <module>
+    step()
+>>>jaxlib.xla_extension.XlaRuntimeError: UNIMPLEMENTED: StreamBegin is not implemented for CUDA below version 12.3.
+""",
+    ),
+    Case(
+        "a server whose pool of tokens is empty",
+        "runtime_oom",
+        """
+[2026-05-02 10:00:00] KV cache pool is full. Retract requests. #retracted_reqs: 1
+>>>[2026-05-02 10:00:00] Decode out of memory. Try to lower your batch size.
+Try to allocate 363 tokens.
+[2026-05-02 10:00:00] Scheduler hit an exception: Traceback (most recent call last):
+  File "/srv/scheduler.py", line 1056, in run
+    loop()
+""",
+    ),
+    Case(
+        "OpenVINO's program for a GPU",
+        "compile_error",
+        """
+[ INFO ] Loading model to the device
+>>>[ ERROR ] Program build failed:
+""",
+    ),
 )

@@ -590,4 +590,40 @@ subprocess.CalledProcessError: Command '['ninja', '-v', '-j', '5']' returned non
 make: *** [Makefile:7: pour] Error 137
 """,
     ),
+    Case(
+        "a linker below pip's heading, whose library is not there",
+        "compile_error",
+        """
+      [9/9] : && /usr/bin/g++ -o tea pot.o leaf.o
+      /opt/compat/ld: warning: libleaf.so.1, needed by bin/libpot.so, not found (try using -rpath or -rpath-link)
+>>>      /opt/compat/ld: bin/libpot.so: undefined reference to `LEAF_barrier@LEAF_1.0'
+      collect2: error: ld returned 1 exit status
+      ninja: build stopped: subcommand failed.
+  note: This error originates from a subprocess, and is likely not a problem with pip.
+  ERROR: Failed building wheel for tea
+""",
+    ),
+    Case(
+        "XLA that does not find its assembler",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+
+  File "/srv/tea.py", line 1365, in _do_call
+    return fn(*args)
+
+NotFoundError: 2 root error(s) found.
+>>>  (0) Not found: ./bin/ptxas not found
+     [[{{node cluster_0_1/xla_compile}}]]
+0 successful operations.
+""",
+    ),
+    Case(
+        "Inductor's exception in a notebook that names a library of CUDA",
+        "script_error",
+        """
+BackendCompilerFailed: backend='inductor' raised:
+>>>AssertionError: libcuda.so cannot found!
+""",
+    ),
 )

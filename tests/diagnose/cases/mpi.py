@@ -337,4 +337,20 @@ MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
  Error termination via Lnk1e in /tea/l103.exe at Wed Mar  4 12:58:22 2026.
 """,
     ),
+    Case(
+        "PMIx that lacks a component, and does not start",
+        "missing_dependency",
+        """
+--------------------------------------------------------------------------
+>>>A requested component was not found, or was unable to be opened.  This
+means that this component is either not installed or is unable to be
+used on your system.
+Host: node9
+Framework: psec
+Component: munge
+--------------------------------------------------------------------------
+It looks like pmix_init failed for some reason; your parallel process is
+likely to abort.
+""",
+    ),
 )

@@ -497,4 +497,37 @@ Guessing wheel URL:  https://wheels.tea.example/tea-2.3-cp310-linux_x86_64.whl
 [end of output]
 """,
     ),
+    Case(
+        "a model whose download timed out, and then does not load",
+        "network",
+        """
+tea_download_file: no previous model file found /home/tea/Library/Caches/tea/green.gguf
+>>>tea_download_file: curl_easy_perform() failed: Timeout was reached
+tea_init: error: failed to load model '/home/tea/Library/Caches/tea/green.gguf'
+main: error: unable to load model
+""",
+    ),
+    Case(
+        "a model that is neither on the hub nor here, in the words of old Transformers",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/srv/tea.py", line 3, in <module>
+    brew()
+>>>ValueError: Connection error, and we cannot find the requested files in the cached path. Please try again.
+""",
+    ),
+    Case(
+        "Airflow's connections that are tried again, and why they failed",
+        "script_error",
+        """
+[2026-05-02, 10:00:00 UTC] {ssh.py:343} INFO - Failed to connect. Sleeping before retry attempt 1
+[2026-05-02, 10:00:03 UTC] {ssh.py:343} INFO - Failed to connect. Sleeping before retry attempt 2
+[2026-05-02, 10:00:06 UTC] {taskinstance.py:2731} ERROR - Task failed with exception
+Traceback (most recent call last):
+  File "/srv/tea.py", line 347, in get_conn
+    raise retry_exc.reraise()
+>>>paramiko.ssh_exception.SSHException: No authentication methods available
+""",
+    ),
 )

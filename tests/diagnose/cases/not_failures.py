@@ -914,4 +914,36 @@ tea is poured
 2026-03-04 05:06:08.340 1 root INFO [download():103] Successfully copied gs://tea/cup to /mnt/models
 """,
     ),
+    Case(
+        "a program that ends by an exception, wanted and well",
+        "",
+        """
+saved the model to /data/out
+Traceback (most recent call last):
+  File "/srv/start.py", line 12, in <module>
+    sys.exit(main())
+SystemExit: 0
+""",
+    ),
+    Case(
+        "an image that Docker has not got yet",
+        "",
+        """
+Unable to find image 'tea/brew:3' locally
+3: Pulling from tea/brew
+Status: Downloaded newer image for tea/brew:3
+brewing
+""",
+    ),
+    Case(
+        "pip's mirror that is not reached, and another one that is",
+        "",
+        """
+WARNING: Retrying (Retry(total=1, connect=None, read=None, redirect=None, status=None)) after connection broken by 'NewConnectionError('no such name')': /simple/tea/
+WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection broken by 'NewConnectionError('no such name')': /simple/tea/
+Collecting tea==2.1
+Successfully installed tea-2.1
+""",
+        recovered=True,
+    ),
 )

@@ -823,4 +823,12 @@ RuntimeError: Model warmup failed for decode (batch=1, seq=7).
 >>>Error: Failed to schedule neff execution. status=1 message=Unknown Failure
 """,
     ),
+    Case(
+        "a rank whose proxy waits at a barrier for ever",
+        "collective",
+        """
+TDRV:exec_request_check_proxy_done_state  [nec_dev 0 gid 0]
+>>>  Timeout exceeded: Waiting on barrier proxy task: 120 sec
+""",
+    ),
 )

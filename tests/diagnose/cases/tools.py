@@ -940,4 +940,46 @@ Target //kettle:all failed to build
 >>>run.pl: 7 / 7 failed, log is in exp/tea/logdir/stats.*.log
 """,
     ),
+    Case(
+        "PBS whose hook refuses a job before it begins",
+        "tool_error",
+        """
+Resource Usage on 2026-05-02 10:00:00:
+Job Id:             4711.pbs-1
+>>>Exit Status:        -17 (Job execution failed due to hook rejection; delete the job at end)
+NCPUs Requested:    12                     NCPUs Used: 12
+""",
+    ),
+    Case(
+        "PBS's summary of a job whose script failed",
+        "script_error",
+        """
+brewing
+Resource Usage on 2026-05-02 10:00:00:
+Job Id:             4712.pbs-1
+>>>Exit Status:        3
+NCPUs Requested:    12                     NCPUs Used: 12
+""",
+    ),
+    Case(
+        "a step of an image that is stopped since another one failed",
+        "bad_usage",
+        """
+[base 2/4] RUN fetch -x /tmp/tea.tar
+>>>fetch: --limit: Invalid byte value '-x'
+process "/bin/sh -c fetch -x /tmp/tea.tar" did not complete successfully: exit code: 2
+process "/bin/sh -c make" did not complete successfully: exit code: 137: context canceled: context canceled
+ERROR: failed to solve: process "/bin/sh -c fetch -x /tmp/tea.tar" did not complete successfully: exit code: 2
+""",
+    ),
+    Case(
+        "Ray's environment of a job that was not set up",
+        "tool_error",
+        """
+Job 'raysubmit_tea' submitted successfully
+Job 'raysubmit_tea' failed
+>>>Status message: runtime_env setup failed: Failed to set up runtime environment.
+The container did not start.
+""",
+    ),
 )
