@@ -61,6 +61,7 @@ _LINES_TO_OVER = 4
 
 _BUT = late_pattern(
     r"(?i)\berr|(?<!x)fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)"
+    r"|\bSparkContext is stopping with exitCode\b"
 )
 _NOT_YET = late_pattern(r"(?i)\b(?:if|once|when|until|unless|before)\b[^.;:]{0,60}$")
 """Before a word of success: it refers to the future."""
@@ -93,7 +94,7 @@ def read(tail: bytes, first_line: int, offset: int, margin: Margin) -> End:
     """Read the end of a log with this margin, whose first line has this number and begins at this offset."""
     lines: list[LastLine] = []
     for number, raw in enumerate(tail.split(b"\n"), first_line):
-        text = strip_ansi(margin.split(raw)[1].decode("utf-8", "replace")).strip()
+        text = strip_ansi(margin.split(raw).line.decode("utf-8", "replace")).strip()
         if text:
             lines.append(LastLine(number, offset, text))
         offset += len(raw) + 1

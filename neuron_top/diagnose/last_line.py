@@ -41,7 +41,7 @@ _WORDS = (_SYSTEM_ERROR, _GIVES_UP, _REFUSES, _ABSENT)
 
 def states_reason(raw: bytes, last: LastLine, margin: Margin) -> bool:
     """Whether the last line of a log, read as it stands there, says why its program ended; `margin` is the log's."""
-    said = list(statements(margin.split(raw)[1], last.number, last.offset))
+    said = list(statements(margin.split(raw).line, last.number, last.offset))
     if len(raw) > _LONGEST or not said:
         return False
     statement = said[-1]

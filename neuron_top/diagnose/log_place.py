@@ -82,7 +82,7 @@ class LogPlace:
 
     def without_margin(self, raw: bytes) -> bytes:
         """A line without what stands before every line."""
-        return (self.margin or NO_MARGIN).split(raw)[1]
+        return (self.margin or NO_MARGIN).split(raw).line
 
     def statements_in(self, raw: bytes, line: int) -> list[Statement]:
         """What was printed in the line being read."""
@@ -129,8 +129,9 @@ class LogPlace:
         return self._signs
 
     def _said(self, raw: bytes, line: int, offset: int) -> list[Statement]:
-        task, words = (self.margin or NO_MARGIN).split(raw)
-        found = list(statements(words, line, offset))
+        words = (self.margin or NO_MARGIN).split(raw)
+        found = list(statements(words.line, line, offset))
         for statement in found:
-            statement.task = task
+            statement.task, statement.printer = words.task, words.printer
+            statement.rank = words.rank if statement.rank is None else statement.rank
         return found

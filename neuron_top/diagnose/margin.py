@@ -1,8 +1,9 @@
-"""What stands before every line of a log: an indentation, the number of srun's task, the number of the line.
+"""What stands before every line of a log: an indentation, a number, or the name of who printed it.
 
-Web pages and test runners indent a whole log, `srun --label` puts its task's number before each line (`3: `), and
-`cat -n`, `grep -n` and editors that of the line. The number alone proves nothing, since programs print it, too; so it
-is taken off where a log's first lines have it.
+Web pages and test runners indent a whole log. `srun --label` puts its task's number before each line (`3: `), `pdsh`
+its host (`node12: `), GitLab a stamp and a stream, others a name (`[worker-3] `, `app | `), and `cat -n`, `grep -n` and
+editors the number of the line. None of these proves anything by itself, since programs print such things, too; so it
+is taken off where a log's first lines all have it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from neuron_top.diagnose.learned_prefixes import rank_in
 from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers import prefixes
 
 _LINES = 60
 _BYTES = 8192
@@ -20,29 +23,58 @@ _BYTES = 8192
 QUOTE = late_pattern(rb"^> ?", re.MULTILINE)
 _TASK = late_pattern(rb"^( {0,5}\d{1,5}: )(.*)$", re.MULTILINE)
 _LINE_NUMBER = late_pattern(rb"^([ \t]{0,7}\d{1,7}(?:[:|]|\t|\b(?=[ \r\n]|\Z)))(.*)$", re.MULTILINE)
+_SERVICES = late_pattern(rb"^(\d{4}-\d\d-\d\dT[\d:.]{8,18}Z \d\d[OE]\+? ?|\d{13}[ \t])(.*)$", re.MULTILINE)
+"""GitLab's stamp and stream, and CloudWatch's milliseconds."""
 _SEPARATORS = b" \t:|"
 _FEWEST = 3
-"""Lines that prove such numbers, if all have them: a program's own list may have one or two."""
+"""Lines that prove a margin, if all have it: a program's own list may have one or two."""
 _LAST = 5
 """Lines with tasks behind others without: what a batch script prints itself, srun does not number."""
+_NAME = late_pattern(
+    rb"\[[\w./ @-]{1,40}\] |\w[\w./ -]{0,40}?(?: \| |> )|(?=[\w.-]*\d|std(?:out|err): )[A-Za-z\d][\w.-]{0,60}: |# "
+)
+"""Who printed a line: in brackets, before a bar or an angle, or a host with a number in its name."""
+_OF_LOGGERS = late_pattern(
+    rb"(?i)\d:\d|\[[\d. ]+\]|\b(?:trace|debug|info|notice|warn(?:ing)?|error|err|critical|fatal|[diwef])\b"
+)
+"""What a logger puts before its own lines: a stamp, a process or a level."""
+
+
+class Words(NamedTuple):
+    """A line without its margin, and who printed it, as far as the margin says so."""
+
+    line: bytes
+    task: int | None = None
+    """The number of srun's task."""
+    printer: str = ""
+    """A name with a number in it, of a host, a worker or a container."""
+    rank: int | None = None
+    """That which the name says."""
 
 
 class Margin(NamedTuple):
     """The margin of a log."""
 
     indent: int = 0
-    """By how much the lines are indented, behind their number."""
+    """By how much the lines are indented, behind their label."""
     label: re.Pattern[bytes] | None = None
-    """A line with a number, and the rest of it."""
-    is_task: bool = False
-    """The number is that of a task."""
+    """A line with a label, and the rest of it."""
+    is_name: bool = False
+    """The label is a name."""
 
-    def split(self, line: bytes) -> tuple[int | None, bytes]:
-        """The task that the margin of a line names, and the line without its margin."""
-        task, found = None, self.label.match(line) if self.label is not None else None
-        if found is not None:
-            task, line = int(found[1].strip(_SEPARATORS)) if self.is_task else None, found[2]
-        return task, line if line[: self.indent].strip() else line[self.indent :]
+    def split(self, line: bytes) -> Words:
+        """Take the margin off a line."""
+        found = self.label.match(line) if self.label is not None else None
+        line = line if found is None else found[2]
+        words = Words(line if line[: self.indent].strip() else line[self.indent :])
+        if found is None:
+            return words
+        if self.label is _TASK:
+            return words._replace(task=int(found[1].strip(_SEPARATORS)))
+        if not self.is_name or re.search(rb"\d", found[1]) is None:
+            return words
+        name = found[1].decode("utf-8", "replace")
+        return words._replace(printer=name, rank=rank_in(name))
 
     def behind(self, block: bytes) -> bytes:
         """The block with the margin of each line behind the line, so that positions are still in their lines."""
@@ -64,17 +96,32 @@ def margin_of(beginning: bytes) -> Margin:
     lines = QUOTE.sub(b"", beginning)[:_BYTES].split(b"\n")[:_LINES]
     while lines and not lines[-1].strip():
         lines.pop()
-    label = _label_of(lines)
-    margin = Margin(label=label, is_task=label is _TASK)
-    rest = [margin.split(line)[1] for line in lines]
+    label = _number_of(lines)
+    name = _name_of(lines) if label is None else None
+    margin = Margin(label=label or name, is_name=name is not None)
+    rest = [margin.split(line).line for line in lines]
     return margin._replace(indent=min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0))
 
 
-def _label_of(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
+def _number_of(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
     if len(lines) < _FEWEST:
         return None
     numbers = [int(found[1].strip(_SEPARATORS)) for found in map(_LINE_NUMBER.match, lines) if found is not None]
     if len(numbers) == len(lines) and all(after == before + 1 for before, after in pairwise(numbers)):
         return _LINE_NUMBER
     printed = [line for line in lines if line.strip()][-_LAST:]
-    return _TASK if len(printed) >= _FEWEST and all(map(_TASK.match, printed)) else None
+    forms = (form for form in (_TASK, _SERVICES) if all(map(form.match, printed)))
+    return next(forms, None) if len(printed) >= _FEWEST else None
+
+
+def _name_of(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
+    """The name before each line, the same but for the numbers in it."""
+    printed = [line for line in lines if line.strip()]
+    found = _NAME.match(printed[0]) if len(printed) >= _FEWEST else None
+    if found is None or _OF_LOGGERS.search(found[0]) is not None:
+        return None
+    if prefixes.split(printed[0].decode("utf-8", "replace"))[0].rank is not None:
+        return None  # a form that is read everywhere
+    name = re.sub(rb"\d+", rb"\\d{1,10}", re.escape(found[0].rstrip()))
+    is_of_all = re.compile(name).match
+    return re.compile(b"(?m)^(%b(?: |$))(.*)$" % name) if all(map(is_of_all, printed)) else None

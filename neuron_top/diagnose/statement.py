@@ -53,13 +53,15 @@ class Statement(msgspec.Struct):
 
     at: float | None = None
     """The time of a wrapper's header."""
+    printer: str = ""
+    """Who printed it, if that stands before every line of the log."""
     host: str = ""
     """What a launcher puts in front of the lines of one machine or task."""
 
     @property
     def process(self) -> Process:
         """What lines of the same process have in common."""
-        return self.rank if self.rank is not None else self.task, self.pid, self.host
+        return self.rank if self.rank is not None else self.task, self.pid, self.printer + self.host
 
     def take_off(self, header: re.Pattern[str]) -> re.Match[str] | None:
         """Take a header of this form off the front of the text; its match, None if the text begins otherwise."""

@@ -16,6 +16,10 @@ MARGINS: dict[str, Callable[[int], bytes]] = {
     "an editor's number of the line": lambda line: b"%4d " % line,
     "grep's number of the line": lambda line: b"%d:" % line,
     "an indentation": lambda line: b"        ",
+    "the host that pdsh names": lambda line: b"node12: ",
+    "a worker in brackets": lambda line: b"[worker-3] ",
+    "a container before a bar": lambda line: b"app | ",
+    "GitLab's stamp and stream": lambda line: b"2026-05-02T10:00:00.%06dZ 01O " % line,
 }
 
 
@@ -55,6 +59,25 @@ def test_a_cause_has_the_tasks_whose_number_stands_before_it() -> None:
     assert (cause.line, cause.ranks) == (3, (3, 11))
 
 
+def test_the_lines_of_two_hosts_are_kept_apart_by_their_names() -> None:
+    heading, frame, source = (
+        b"Traceback (most recent call last):",
+        b'  File "/srv/tea.py", line 3, in brew',
+        b"    pour()",
+    )
+    errors = {b"node3": b"ValueError: the pot is empty", b"node12": b"ConnectionResetError: the other one left"}
+    lines = [b"%b: %b" % (host, line) for line in (heading, frame, source) for host in errors]
+    ends = [b"%b: %b" % (host, error) for host, error in errors.items()]
+    diagnosis = diagnose(b"\n".join([*lines, *ends, b""]), "log:x")
+    assert diagnosis.cause is not None
+    assert (diagnosis.cause.line, diagnosis.cause.text) == (7, "ValueError: the pot is empty")
+
+
+@pytest.mark.parametrize("name", [b"[INFO] ", b"[1234]: ", b"[rank2]: ", b"10:00:00 web | ", b"wandb: "])
+def test_what_a_logger_or_a_tool_prints_is_no_margin(name: bytes) -> None:
+    assert margin_of(b"".join(name + b"line %d\n" % number for number in range(9))).label is None
+
+
 def test_a_program_that_numbers_some_lines_itself_has_no_margin() -> None:
     assert margin_of(b"1: first\nsecond\n3: third\n").label is None
     assert margin_of(b"1: alone\n2: and its neighbour\n").label is None
@@ -66,3 +89,11 @@ def test_lines_that_are_indented_less_later_lose_nothing() -> None:
     diagnosis = diagnose(log, "log:x")
     assert diagnosis.cause is not None
     assert (diagnosis.cause.line, diagnosis.cause.text) == (61, "RuntimeError: here")
+
+
+def test_a_date_behind_a_stamp_of_cloudwatch_is_no_name_of_a_stream() -> None:
+    log = b"05/02/2026 10:00:00 AM ERROR 4711 [neuron-cc]: the graph is too deep\n"
+    stamped = b"2026-05-02T10:00:00.123+00:00 " + log
+    assert [cause.text for cause in diagnose(stamped, "log:x").causes] == [
+        cause.text for cause in diagnose(log, "log:x").causes
+    ]
