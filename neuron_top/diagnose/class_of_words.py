@@ -107,7 +107,13 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
             rf"\bhttps?://\S{{1,300}} .{{0,80}}(?:{_FAILS}|\bnot found\b|\bdenied\b|\bunavailable\b|\bforbidden\b)",
         ),
     ),
-    (CauseClass.TOOL_ERROR, _about(r"\bquota\b", r"\bruntime[_ ]env(?:ironment)? setup failed\b")),
+    (
+        CauseClass.TOOL_ERROR,
+        _about(
+            r"\bquota\b",
+            r"\bruntime[_ ]env(?:ironment)? setup failed\b|\bdocker (?:build|run|pull|push|context|compose|daemon)",
+        ),
+    ),
     (
         CauseClass.BAD_USAGE,
         _about(

@@ -32,6 +32,7 @@ WORDS: tuple[bytes, ...] = (
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
+    b"building wheels for collected packages: ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
     b"requeued job ", b"shutdown triggered", b"[shutdown] ", b"shutting down gracefully",
     b"draining requests", b" finished with value",
@@ -86,6 +87,9 @@ _GRAPHS_COMPILED = late_pattern(r"Neuron successfully compiled [1-9]\d* sub-grap
 """How torch-neuron (inf1) sums up a trace in which some graphs were compiled; the others stay on the processor."""
 _TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
 """The heading of Ansible's output of a task."""
+_BUILDS_WHEELS = late_pattern(r"Building wheels for collected packages: ")
+_INSTALLED = late_pattern(r"Successfully installed \S+-\d")
+"""What pip prints before it builds packages, and in the end: what failed in between was done in another way."""
 _TASK_IGNORED = "...ignoring"
 """What it prints below the failure of a task that may fail."""
 _DONE_AFTER_ALL = (
@@ -140,6 +144,8 @@ class Recovery:
         """Line in which the last task of Ansible begins."""
         self._a_trial_finished = False
         """Of a study of Optuna."""
+        self._wheels: int | None = None
+        """Line in which pip has begun to build packages."""
         self.depends_on_place = False
         """Whether what the last line means depends on the lines before it: a copy of it may mean something else."""
 
@@ -171,6 +177,7 @@ class Recovery:
         if _SHUTDOWN.search(statement.text) is not None:
             self._shuts_down = True
             return True
+        self._read_pip(statement)
         parts = (self._is_of_task, self._is_of_study, self._is_of_fits, self._sums_up_trace)
         if any(is_of(statement) for is_of in parts):
             return True
@@ -233,6 +240,15 @@ class Recovery:
         for finding in self._findings.all:
             finding.recovered |= statement.line - finding.last_line <= _LINES_OF_FITS
         return True
+
+    def _read_pip(self, statement: Statement) -> None:
+        """Take back what failed while pip built packages, if it has installed them after all."""
+        if _BUILDS_WHEELS.match(statement.text) is not None:
+            self.depends_on_place, self._wheels = True, statement.line
+        elif self._wheels is not None and _INSTALLED.match(statement.text) is not None:
+            self.depends_on_place = True
+            self._take_back(statement, statement.line - self._wheels)
+            self._wheels = None
 
     def _sums_up_trace(self, statement: Statement) -> bool:
         """Whether torch-neuron reports that it has compiled some graphs of a trace, whose others it does without."""

@@ -42,6 +42,9 @@ OF_ROWS: dict[str, str] = {
     "a step of an image was stopped with another": "Another step of the build failed: that one is the cause",
     "MPI lacks one of its components": "The component named below is not installed on this node, or a library of its "
     "is not found; install it, or choose another with the variable of its framework",
+    "HDFS has no node to write to": "No datanode is up, or none has room: `hdfs dfsadmin -report` lists them",
+    "apt cannot get what a package needs": "Add the repository that has this version, or ask for a version that "
+    "needs what there is; `apt-cache policy NAME` lists both",
     "MPI could not be set up": "The lines above say which part of MPI did not start",
     "fallback failed too": "What was tried in its place failed too: the failure before it is the cause",
     "a server of models goes on without pinned memory": "The server copies to the device more slowly; if it ended, "

@@ -16,10 +16,10 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "no solution found when resolving|version solving failed|resolutionimpossible|could not solve for"
-            "|have conflicting dependencies|unsatisfiableerror|─▶ because "
+            "|have conflicting dependencies|unsatisfiableerror|─▶ because |`-> because "
         ),
         (
-            r"No solution found when resolving\b(?!.{0,200}:$)|─▶ Because \S"
+            r"No solution found when resolving\b(?!.{0,200}:$)|(?:─▶|`->) Because \S"
             r"|\bversion solving failed\b|^(?:ERROR: )?ResolutionImpossible:"
             r"|\b(?:LibMamba)?UnsatisfiableError\b"
             r"|Could not solve for environment specs|because these package versions have conflicting dependencies\b"
@@ -105,6 +105,13 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|\bIOException: error=2, |\[WinError 12[67]\]"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
+    ),
+    Recognizer(
+        "apt cannot get what a package needs",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.REASON,
+        words("depends: "),
+        r"^\S{1,80} : (?:Pre)?Depends: .{1,200}? but (?:\S{1,80} is to be installed|it is not )",
     ),
     Recognizer(
         "a module that was made for another NumPy",

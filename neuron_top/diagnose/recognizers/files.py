@@ -152,6 +152,15 @@ FILES: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "HDFS has no node to write to",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("could only be replicated to 0 nodes|could only be written to 0 of"),
+        r"\bcould only be (?:replicated to 0 nodes|written to 0 of)\b",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "the shell cannot run something",
         CauseClass.SCRIPT_ERROR,
         Weight.MESSAGE,

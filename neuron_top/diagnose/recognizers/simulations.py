@@ -37,11 +37,12 @@ SIMULATIONS: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "convergence failure -- |scf not converged after|too many attempts made for this increment"
-            "|bend failed for angle|formbx had a problem"
+            "|bend failed for angle|formbx had a problem|simulation has become unstable"
         ),
         (
             r"^Convergence failure -- run terminated|\bSCF NOT CONVERGED AFTER \d"
             r"|\bTOO MANY ATTEMPTS MADE FOR THIS INCREMENT\b|^Bend failed for angle\b|^FormBX had a problem"
+            r"|\b[Tt]he simulation has become unstable\b"
         ),
         Confidence.MEDIUM,
     ),

@@ -626,4 +626,14 @@ BackendCompilerFailed: backend='inductor' raised:
 >>>AssertionError: libcuda.so cannot found!
 """,
     ),
+    Case(
+        "a package that apt cannot get in the version that another needs",
+        "missing_dependency",
+        """
+Some packages could not be installed.
+The following packages have unmet dependencies.
+>>> tea-docker : Depends: tea-runtime (>= 3.4.0) but 3.1.4-0~20.04 is to be installed
+E: Unable to correct problems, you have held broken packages.
+""",
+    ),
 )

@@ -530,4 +530,13 @@ Traceback (most recent call last):
 >>>paramiko.ssh_exception.SSHException: No authentication methods available
 """,
     ),
+    Case(
+        "files that W&B does not take",
+        "network",
+        """
+Syncing: http://localhost:8080/tea/brew ...
+>>>wandb: ERROR Error uploading "leaf.py": CommError, <Response [507]>
+wandb: ERROR Error uploading "pot.json": CommError, <Response [507]>
+""",
+    ),
 )

@@ -714,4 +714,18 @@ tea.tar.gz: unpacked
 """,
         recovered=True,
     ),
+    Case(
+        "a wheel that pip could not build, and a package that it installed all the same",
+        "",
+        """
+Building wheels for collected packages: tea
+  Running setup.py bdist_wheel for tea ... error
+  error: invalid command 'bdist_wheel'
+  Failed building wheel for tea
+Failed to build tea
+Installing collected packages: leaf, tea
+Successfully installed leaf-1.2 tea-2.3
+""",
+        recovered=True,
+    ),
 )

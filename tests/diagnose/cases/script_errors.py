@@ -584,4 +584,13 @@ Error termination. Backtrace:
 >>>tea_pour ERROR: Bad number of cups
 """,
     ),
+    Case(
+        "a simulation that has become unstable",
+        "script_error",
+        """
+# Simulation rate 27.51 (ave) ns/day.
+     325000             nan             nan          0.0000
+>>># The simulation has become unstable. Terminating to avoid lock-up
+""",
+    ),
 )

@@ -982,4 +982,35 @@ Job 'raysubmit_tea' failed
 The container did not start.
 """,
     ),
+    Case(
+        "Docker, which asks for a context",
+        "tool_error",
+        """
+$ docker buildx create --name tea
+>>>error: could not create a builder with what the environment says. Please use `docker context create <name>` first
+ERROR: Job failed: exit code 1
+""",
+    ),
+    Case(
+        "HDFS without a node",
+        "tool_error",
+        """
+26/05/02 10:00:00 WARN hdfs.DataStreamer: DataStreamer Exception
+>>>org.apache.hadoop.ipc.RemoteException(java.io.IOException): File /tea could only be replicated to 0 nodes instead of minReplication (=1).
+    at org.apache.hadoop.Tea.brew(Tea.java:1814)
+""",
+    ),
+    Case(
+        "Spark, which stops in order after its program's exception",
+        "script_error",
+        """
+26/05/02 10:00:00 INFO SparkContext: Running
+Traceback (most recent call last):
+  File "/srv/tea.py", line 54, in <module>
+    query.awaitTermination()
+>>>pyspark.errors.exceptions.captured.StreamingQueryException: [STREAM_FAILED] Query terminated: no such tea
+26/05/02 10:00:01 INFO SparkContext: SparkContext is stopping with exitCode 0.
+26/05/02 10:00:01 INFO SparkContext: Successfully stopped SparkContext
+""",
+    ),
 )

@@ -538,4 +538,13 @@ Login successful.
 >>>/var/spool/slurmd/job7/slurm_script: line 30: TEA_: unbound variable
 """,
     ),
+    Case(
+        "versions that uv finds nowhere, on a terminal without its signs",
+        "bad_usage",
+        """
+  x No solution found when resolving dependencies for split (python_full_version >= '3.13'):
+>>>  `-> Because there is no version of tea==11.1.0 and your project depends on tea==11.1.0, we can conclude that your project's requirements are unsatisfiable.
+  help: If you want to add the package regardless of the failed resolution, provide the `--frozen` flag.
+""",
+    ),
 )
