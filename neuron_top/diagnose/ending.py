@@ -30,6 +30,7 @@ _SUCCESS = late_pattern(
     r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$|^&&&& PASSED "
     r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
     r"|\b(?:runs|ran) successfully\b|^Training .{1,40} complete in [\d.]+ s|^Wrote preprocessed data to \S"
+    r"|^(?i:success)[!.]{0,3}$"
     r"|^(?:Apply|Destroy) complete! Resources: |^[A-Z][A-Z\d_]{2,60}_(?:OK|PASS(?:ED)?|DONE|SUCCESS)$"
 )
 """What programs print at the end when all went well."""

@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 import msgspec
 
-from neuron_top.diagnose import reasons_below
+from neuron_top.diagnose import exceptions, reasons_below
 from neuron_top.diagnose.findings import Finding, move
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statement import Statement
@@ -28,6 +28,7 @@ _LINES_OF_SOURCE = 200
 """Of a kernel, down to the mark."""
 _LINES_TO_GRAPHS_WORDS = 2000
 """Of stacks of the program, one for each operation that failed."""
+_USER_CODE = ": in user code:"
 _RULE = late_pattern(r"[-=*#~_]{3,}$")
 _MARK = "^"
 """A line that shows the place in the source above it."""
@@ -99,6 +100,11 @@ class Headings:
         heading = self._open
         if heading is None or (not statement.text and self._may_go_on(heading, statement)):
             return Below.OTHER, None
+        if _is_of_user_code(heading, statement):
+            self._open = None
+            move(heading.finding, statement)
+            _take_meaning(heading.finding, statement)
+            return Below.REASON, heading.finding
         if self._is_between(heading, statement, verdict):
             heading.line = statement.line
             return Below.PART, None
@@ -184,6 +190,14 @@ class Headings:
         if heading.finding.verdict.row is None:
             _take_meaning(heading.finding, statement)
         return Below.REASON
+
+
+def _is_of_user_code(heading: _Heading, statement: Statement) -> bool:
+    """Whether it is the exception that TensorFlow quotes, indented, below the frames of the code that it traced."""
+    is_near = statement.line - heading.statement.line <= _LINES_TO_QUOTED
+    is_quotation = heading.expects is Expects.QUOTED and heading.statement.text.endswith(_USER_CODE)
+    is_same = statement.indented and statement.process == heading.statement.process
+    return is_near and is_quotation and is_same and exceptions.reads_as_exception(statement.text)
 
 
 def _panics_words(heading: _Heading, statement: Statement) -> Below:

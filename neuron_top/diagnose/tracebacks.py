@@ -50,6 +50,8 @@ COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?(?:neuronx?cc|torch_ne
 _INSTALLED = "-packages/"
 """In the path of a package that pip or a distribution has installed."""
 _STARTS_PROGRAM = late_pattern(r"File \"[^\"]{0,300}subprocess\.py\", line \d{1,7}, in _execute_child")
+_ORIGINAL = "Original exception was:"
+"""What Python prints before an exception whose report failed, behind the exception of `sys.excepthook`."""
 _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
 )
@@ -400,6 +402,9 @@ class Tracebacks:
     def _behind(self, key: Process, state: OpenTraceback, statement: Statement) -> _Read:
         if state.vague is not None and (raised := self._behind_a_cut(state, statement)) is not None:
             return raised
+        if statement.text == _ORIGINAL:
+            for finding in state.chain:
+                finding.demoted = True
         link = _LINK.search(statement.text)
         if link is None:
             quoted = self._quoted(state, statement)

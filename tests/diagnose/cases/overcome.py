@@ -728,4 +728,13 @@ Successfully installed leaf-1.2 tea-2.3
 """,
         recovered=True,
     ),
+    Case(
+        "a worker of Ray that died, in a job that did well",
+        "",
+        """
+2026-05-02 10:00:00,032 WARNING worker.py:1072 -- A worker died or was killed while executing task ffff.
+success!
+""",
+        "finished",
+    ),
 )

@@ -542,4 +542,31 @@ RuntimeError: DataLoader worker (pid(s) 812, 813) exited unexpectedly
 --> 473         results = self.wait()
 """,
     ),
+    Case(
+        "an exception whose report failed as well, and what TensorFlow quotes of the program",
+        "script_error",
+        """
+Error in sys.excepthook:
+Traceback (most recent call last):
+  File "/srv/tracker.py", line 1007, in stop
+    raise TrackerErrors(errors)
+tracker.TrackerErrors: Caused by:
+    * Invalid point: the text is too long
+
+Original exception was:
+Traceback (most recent call last):
+  File "/srv/tea.py", line 122, in <module>
+    brew()
+  File "/opt/site-packages/tensorflow/python/framework/func_graph.py", line 986, in wrapper
+    raise e.ag_error_metadata.to_exception(e)
+ValueError: in user code:
+
+    /opt/site-packages/tensorflow/python/keras/training.py:805 train_function  *
+        return step_function(self, iterator)
+    /opt/site-packages/tensorflow/python/keras/input_spec.py:219 check  **
+        raise ValueError('Input ' + str(index) + ' of layer ' +
+
+>>>    ValueError: Input 0 of layer pot is incompatible with the layer: expected ndim=4, found ndim=5.
+""",
+    ),
 )
