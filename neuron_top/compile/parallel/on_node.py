@@ -25,8 +25,7 @@ from neuron_top.cache.model.graph_header import NotThisGraph
 from neuron_top.cache.model.record import FileFacts, Stats
 from neuron_top.compile.claims.choice import turns_for
 from neuron_top.compile.compiler import Compiler
-from neuron_top.compile.compilers.inductor import Inductor
-from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+from neuron_top.compile.compilers.by_graph import compiler_for
 from neuron_top.compile.fetch.fetcher import Fetcher
 from neuron_top.compile.fetch.shared_bucket import GRAPH_FILES, SharedBucket
 from neuron_top.compile.fetch.source import BucketSource
@@ -146,15 +145,13 @@ def _compile(task: NodeTask, bucket: SharedBucket | None = None) -> NodeResult:
     graph = Path(task.graph)
     if unseen := _unseen(task):
         return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=unseen, fault=Fault.NODE))
-    compiler: Compiler = Inductor() if graph.name == Inductor.graph_name else NeuronxCC(graph_name=graph.name)
-    with contextlib.closing(compiler):
+    with contextlib.closing(compiler_for(graph.name)) as compiler:
         return _compile_by(compiler, graph, task.retries, bucket)
 
 
 def _compile_by(compiler: Compiler, graph: Path, most_retries: int, bucket: SharedBucket | None) -> NodeResult:
     try:
-        if isinstance(compiler, Inductor):
-            compiler.start()  # it imports PyTorch while we fetch the graph
+        compiler.start()  # Inductor imports PyTorch while we fetch the graph
         directory = compiler.directory()
     except ImportError as problem:
         raise CompilerMissing(f"PyTorch cannot be imported: {problem}") from problem
