@@ -10,14 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.backends.base import BackendKind, BackendOptions, ContextFacts, ExecuteOptions, ignore
+from neuron_top.actions.backends.base import BackendKind, BackendOptions, ExecuteOptions, ignore
 from neuron_top.actions.execution import s3 as execution
 from neuron_top.actions.execution.s3_copy_target import S3CopyTarget
 from neuron_top.actions.journal import s3_restore
 from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.plan import Outcome, Plan, Totals
-from neuron_top.actions.plan_context import PlanContext, dated_ahead_caveat
+from neuron_top.actions.plan_context import ContextFacts, PlanContext, dated_ahead_caveat
 from neuron_top.actions.reasons import Caveat, CaveatCode
 from neuron_top.cache import s3
 from neuron_top.cache.filesystem import Filesystem
@@ -97,9 +97,9 @@ class S3Backend:
             read_only=facts.read_only,
             notes=(*notes, *dated_ahead_caveat(facts.first_seen)),
             pins=facts.pins,
-            used=dict(facts.used),
-            compiled=dict(facts.compiled),
-            first_seen=dict(facts.first_seen),
+            used=facts.used,
+            compiled=facts.compiled,
+            first_seen=facts.first_seen,
         )
 
     @contextlib.contextmanager
