@@ -36,15 +36,20 @@ class BackendKind(StrEnum):
 
 
 class ExecuteOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a plan is carried out. `watch` is called after each step; False stops cleanly before the next."""
+    """How a plan is carried out."""
 
     read_only: bool = False
     watch: Callable[[Progress], bool] = lambda progress: True
+    """Called after each step; False stops cleanly before the next."""
     grace_seconds: float = GRACE_SECONDS
+    """How long readers of a bucket get between deleting the marks and deleting the rest."""
     in_use: Callable[[str], CacheUse | None] | None = None
     """Returns who uses a root; None: this machine's processes are looked at."""
     pins: tuple[str, ...] = ()
     """Patterns of modules that no eviction takes, also if they were pinned after the plan was made."""
+
+
+DEFAULT_OPTIONS = ExecuteOptions()
 
 
 def ignore(done: int, total: int) -> None:

@@ -94,17 +94,9 @@ class LocalBackend:
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: renames into the trash."""
-        from neuron_top.actions import plan_context
         from neuron_top.actions.execution import local
 
-        return local.execute(
-            plan,
-            self.journal(),
-            read_only=options.read_only,
-            watch=options.watch,
-            in_use=options.in_use or plan_context.in_use,
-            pins=options.pins,
-        )
+        return local.execute(plan, self.journal(), options)
 
     def waits_for_readers(self, plan: Plan) -> bool:
         """See CacheBackend: no; a rename does not disturb readers."""

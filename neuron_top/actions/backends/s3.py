@@ -144,15 +144,7 @@ class S3Backend:
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: marks first, then a wait, then the rest."""
-        return execution.execute(
-            plan,
-            self._bucket,
-            self.journal(),
-            read_only=options.read_only,
-            grace_seconds=options.grace_seconds,
-            watch=options.watch,
-            pins=options.pins,
-        )
+        return execution.execute(plan, self._bucket, self.journal(), options)
 
     def waits_for_readers(self, plan: Plan) -> bool:
         """See CacheBackend."""
