@@ -195,7 +195,7 @@ def snapshot_of(
         root=bucket.url,
         taken_at=now,
         seconds=0.0,
-        entries=tuple(_entry(bucket, path, objects) for path, objects in entries.items()),
+        entries=tuple(_entry(path, objects) for path, objects in entries.items()),
         folders=(),
         others=tuple(others),
         filesystem=Filesystem(kind="s3", shared=True, why_shared=WHY_SHARED, access_times=AccessTimes.NOATIME),
@@ -204,9 +204,8 @@ def snapshot_of(
 
 def look_again(bucket: Bucket, path: str) -> tuple[Entry, list[Object]]:
     """One entry as it is now, and its objects; an entry without parts if it is gone. Raises NothingToShow."""
-    objects, _ = _sorted_out(bucket, f"{path}/")
-    found = objects.get(path, [])
-    return _entry(bucket, path, found), found
+    found = objects_of(bucket, path)
+    return _entry(path, found), found
 
 
 def objects_of(bucket: Bucket, path: str) -> list[Object]:
@@ -251,7 +250,7 @@ def _is_below(path: str) -> bool:
     return all(part not in ("", ".", "..") for part in path.split("/")) and path.isprintable()
 
 
-def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
+def _entry(path: str, objects: list[Object]) -> Entry:
     compiler, _, module = path.rpartition("/")
     parts = kept = size = 0
     artifact, artifact_bytes, graph_bytes, kernels_bytes = Artifact.NONE, None, None, None
