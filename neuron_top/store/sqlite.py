@@ -207,8 +207,6 @@ class SqliteStore:
             ).fetchall()
         return [self._record(CompileRecord, (*row[:-1], _op_counts(row[-1]))) for row in rows]
 
-    # --- below ---
-
     def _run_record(self, row: tuple[Any, ...]) -> RunRecord:
         names = RunRecord.__struct_fields__
         place = names.index("command")

@@ -380,8 +380,6 @@ class FleetStore:
         finally:
             connection.close()
 
-    # --- below ---
-
     def _rows(self, kind: type[Row], statement: str, values: tuple[object, ...]) -> list[Row]:
         with self._database.connection() as connection:
             return self._rows_of(connection, kind, statement, values)
