@@ -74,7 +74,7 @@ class S3Backend:
         if entry.state not in FAILURES:
             return entry
         objects = self._listing.objects.get(entry.path, ())
-        log = next((each for each in objects if each.key.endswith(f"/{FAILURE_LOG}")), None)
+        log = next((each for each in objects if each.name == FAILURE_LOG), None)
         try:
             text = self._bucket.read(log.key, failures.READ_BYTES).decode(errors="replace") if log and log.size else ""
         except s3.ObjectUnavailable:  # deleted since it was listed, or withheld: why the compile failed stays unknown

@@ -210,7 +210,7 @@ def _bits(parts: int) -> Iterable[int]:
 
 
 def _part(each: s3.Object) -> int:
-    return PARTS.get(each.key.rpartition("/")[2], Part.OTHER)
+    return PARTS.get(each.name, Part.OTHER)
 
 
 def _goes(step: Step, each: s3.Object) -> bool:
