@@ -144,7 +144,7 @@ def _compile_from_bucket(task: NodeTask) -> NodeResult:
 def _compile(task: NodeTask, bucket: SharedBucket | None = None) -> NodeResult:
     graph = Path(task.graph)
     if unseen := _unseen(task):
-        return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=unseen, fault=Fault.NODE))
+        return NodeResult(result=CompileResult(ok=False, message=unseen, fault=Fault.NODE))
     with contextlib.closing(compiler_for(graph.name)) as compiler:
         return _compile_by(compiler, graph, task.retries, bucket)
 
@@ -158,7 +158,7 @@ def _compile_by(compiler: Compiler, graph: Path, most_retries: int, bucket: Shar
     wanted = graph.parent.parent.name
     if directory != wanted:
         said = f"its compiler is {directory}, the graph is for {wanted} (another version or instruction set)"
-        return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.NODE))
+        return NodeResult(result=CompileResult(ok=False, message=said, fault=Fault.NODE))
     wrapper = _wrapper(compiler, graph, bucket)
     compiled, retries = _ended_by_signal(lambda: _attempts(wrapper, graph, most_retries))
     stats = compiled.entry.stats()
@@ -228,13 +228,11 @@ def _unseen(task: NodeTask) -> str:
 
 
 def _success(stats: Stats | None, retries: int) -> CompileResult:
-    return CompileResult(ok=True, seconds=0.0, retries=retries, peak_rss_bytes=stats.peak_rss_bytes if stats else None)
+    return CompileResult(ok=True, retries=retries, peak_rss_bytes=stats.peak_rss_bytes if stats else None)
 
 
 def _failure(problem: Exception, entry: Path | None) -> CompileResult:
-    return CompileResult(
-        ok=False, seconds=0.0, message=str(problem) or type(problem).__name__, fault=_fault(problem, entry)
-    )
+    return CompileResult(ok=False, message=str(problem) or type(problem).__name__, fault=_fault(problem, entry))
 
 
 def _fault(problem: Exception, entry: Path | None) -> Fault:
