@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Fingerprint
+from neuron_top.actions.plan import DAY, FILES_REMOVED, LEADING_OUT, Action, Fingerprint
 from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
@@ -63,13 +63,13 @@ class OpenRoot:
         self._folders.clear()
 
     def folder(self, path: str) -> int:
-        """A descriptor of a folder below the root, reached through no link. Raises StaleEntryError or OSError."""
+        """A descriptor of the folder `path` below the root, reached through no link; of the root itself for "". Raises
+        StaleEntryError or OSError."""
+        if not path:
+            return self._handle
         handle = self._folders.get(path)
         if handle is None:
-            parent, _, name = path.rpartition("/")
-            if name in ("", ".", ".."):
-                raise StaleEntryError(NotDoneCode.OUTSIDE, repr(path))
-            above = self.folder(parent) if parent else self._handle
+            above, name = self._place(path)
             handle = self._folders[path] = _opened(name, above)
             if len(self._folders) > OPEN_FOLDERS:
                 os.close(self._folders.pop(next(iter(self._folders))))
@@ -106,21 +106,15 @@ class OpenRoot:
 
     def entry(self, path: str) -> OpenEntry:
         """Open the entry at `<compiler>/<module>`, for use in a `with`. Raises StaleEntryError or OSError."""
-        parent, _, name = path.rpartition("/")
-        if name in ("", ".", ".."):
-            raise StaleEntryError(NotDoneCode.OUTSIDE, repr(path))
         try:
-            above = self.folder(parent) if parent else self._handle
+            above, name = self._place(path)
             return OpenEntry(name, above, _opened(name, above))
         except FileNotFoundError:
             raise StaleEntryError(NotDoneCode.GONE) from None
 
     def file(self, path: str) -> OpenFile:
         """Open an entry that is a single file, for use in a `with`. Raises StaleEntryError or OSError."""
-        parent, _, name = path.rpartition("/")
-        above = self.folder(parent) if parent else self._handle
-        if name in ("", ".", ".."):
-            raise StaleEntryError(NotDoneCode.OUTSIDE, repr(path))
+        above, name = self._place(path)
         try:
             return OpenFile(name, above, open_plain(name, os.O_RDONLY | getattr(os, "O_NOATIME", 0), dir_fd=above))
         except NotAPlainFile:
@@ -128,18 +122,25 @@ class OpenRoot:
         except PermissionError:
             return OpenFile(name, above, open_plain(name, dir_fd=above))
 
+    def _place(self, path: str) -> tuple[int, str]:
+        """(descriptor of the folder above `path`, name in it). Raises StaleEntryError for no name, or OSError."""
+        parent, _, name = path.rpartition("/")
+        if name in LEADING_OUT:
+            raise StaleEntryError(NotDoneCode.OUTSIDE, repr(path))
+        return self.folder(parent), name
+
     def above(self, path: str) -> int:
         """A descriptor of the folder above `path`, which is made if missing. Raises StaleEntryError or OSError."""
         parent = path.rpartition("/")[0]
         if parent and parent not in self._folders:
             self.make(parent)
-        return self.folder(parent) if parent else self._handle
+        return self.folder(parent)
 
     def make(self, path: str) -> None:
         """Make the folder `path` and those above it; what exists stays. Raises StaleEntryError or OSError."""
         so_far = ""
         for name in path.split("/"):
-            above = self.folder(so_far) if so_far else self._handle
+            above = self.folder(so_far)
             with contextlib.suppress(FileExistsError):
                 os.mkdir(name, trust.FOLDER_MODE, dir_fd=above)
             so_far = f"{so_far}/{name}" if so_far else name
@@ -148,7 +149,7 @@ class OpenRoot:
         """Remove the folder `path` and those above it, as far as they are empty. Raises StaleEntryError or OSError."""
         while path:
             parent, _, name = path.rpartition("/")
-            os.rmdir(name, dir_fd=self.folder(parent) if parent else self._handle)
+            os.rmdir(name, dir_fd=self.folder(parent))
             path = parent
 
     def take_back(self, trashed_files: OpenRoot, path: str, mtime_ns: int) -> None:
@@ -162,7 +163,7 @@ class OpenRoot:
             # This must fail for an empty folder too, which a client has just made: a rename would replace it.
             os.stat(name, dir_fd=above, follow_symlinks=False)
             raise StaleEntryError(NotDoneCode.EXISTS_AGAIN)
-        source = trashed_files.folder(parent) if parent else trashed_files._handle
+        source = trashed_files.folder(parent)
         facts = os.stat(name, dir_fd=source, follow_symlinks=False)
         is_file = NEFF_FILE.match(path) is not None
         if not (stat.S_ISREG if is_file else stat.S_ISDIR)(facts.st_mode):

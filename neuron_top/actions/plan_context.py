@@ -32,7 +32,26 @@ _RECORDING, _FILE_TIMES = RebuildSource.RECORDING, RebuildSource.FILE_TIMES
 """Looked up once: getting a member from an enum class costs as much as the rest of a comparison."""
 
 
-class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
+class ContextFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known besides what the storage reports: pins, recordings, and what the operator states."""
+
+    pins: tuple[str, ...] = ()
+    """Patterns of module names that are never evicted."""
+    used: Mapping[str, float] = {}
+    """Module → last use that a recording saw, seconds since the epoch."""
+    compiled: Mapping[str, float] = {}
+    """Module → compile seconds that a recording measured."""
+    first_seen: Mapping[str, float] = {}
+    """Path → when an entry that is dated far ahead of the clock was first seen as it is now (see `dated_ahead`)."""
+    shared_confirmed: bool = False
+    """The operator states that no other host uses the cache (`--assume-exclusive`)."""
+    read_only: bool = False
+
+
+NOTHING_KNOWN = ContextFacts()
+
+
+class PlanContext(ContextFacts, frozen=True, kw_only=True):
     """Gathered once by `collect_context`; planners read nothing else. Times are seconds since the epoch."""
 
     now: float
@@ -49,20 +68,9 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     """The root lies in a hub repository's local copy, which only the hub's own tool changes."""
     shared: str | None = None
     """Why other hosts may write here; None = a local file system."""
-    shared_confirmed: bool = False
-    """The operator states that no host uses it (`--assume-exclusive`)."""
-    read_only: bool = False
     notes: tuple[Caveat, ...] = ()
-    pins: tuple[str, ...] = ()
-    """Patterns of module names that are never evicted."""
-    used: dict[str, float] = {}
-    """Module → last use that a recording saw."""
-    compiled: dict[str, float] = {}
-    """Module → compile seconds that a recording measured."""
     compiling: frozenset[str] = frozenset()
     """Modules that the command of a live process names."""
-    first_seen: dict[str, float] = {}
-    """Path → when an entry that is dated far ahead of the clock was first seen as it is now."""
     protect_seconds: float = DAY
     """Anything used or changed within this time is skipped."""
 
@@ -141,21 +149,8 @@ def _between_files(entry: Entry) -> float | None:
     return seconds if plausible and 0.0 <= entry.compiled_at - written <= MARK_SECONDS else None
 
 
-def collect_context(
-    snapshot: Snapshot,
-    *,
-    pins: tuple[str, ...] = (),
-    used: Mapping[str, float] | None = None,
-    compiled: Mapping[str, float] | None = None,
-    shared_confirmed: bool = False,
-    read_only: bool = False,
-    first_seen: Mapping[str, float] | None = None,
-    protect_seconds: float = DAY,
-    now: float | None = None,
-    trash: Trash | None = None,
-) -> PlanContext:
-    """What planners need for `snapshot`. `used` and `compiled` come from the recordings (seconds), `first_seen` from
-    `dated_ahead`.
+def collect_context(snapshot: Snapshot, facts: ContextFacts = NOTHING_KNOWN, trash: Trash | None = None) -> PlanContext:
+    """What planners need for `snapshot`.
 
     Changes that neurontop itself made, by the journal in `trash`, are no sign that somebody uses the cache.
     """
@@ -165,7 +160,7 @@ def collect_context(
     disk = snapshot.filesystem
     others = scanner.others_now(snapshot) if disk.shared else snapshot.others
     return PlanContext(
-        now=time.time() if now is None else now,
+        now=time.time(),
         before=Totals(
             entries=len(snapshot.entries),
             files=sum(map(_files, snapshot.entries)) + sum(other.files for other in others),
@@ -179,14 +174,13 @@ def collect_context(
         has_access_times=disk.keeps_access_times,
         is_hub_commit=is_hub_commit(snapshot.root),
         shared=evidence.why_shared,
-        shared_confirmed=shared_confirmed,
-        read_only=read_only,
-        notes=(*_caveats(snapshot, evidence), *dated_ahead_caveat(first_seen or {})),
-        pins=pins,
-        used=dict(used or {}),
-        compiled=dict(compiled or {}),
-        first_seen=dict(first_seen or {}),
-        protect_seconds=protect_seconds,
+        shared_confirmed=facts.shared_confirmed,
+        read_only=facts.read_only,
+        notes=(*_caveats(snapshot, evidence), *dated_ahead_caveat(facts.first_seen)),
+        pins=facts.pins,
+        used=facts.used,
+        compiled=facts.compiled,
+        first_seen=facts.first_seen,
         compiling=frozenset().union(*(process.modules for process in evidence.processes)),
     )
 

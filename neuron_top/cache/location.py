@@ -19,6 +19,14 @@ def is_hub_commit(root: str) -> bool:
     return _HUB_COMMIT.search(root) is not None
 
 
+def is_hub_blob(path: str) -> bool:
+    """Whether a real path is that of a file's content in a hub's cache, to which links in a commit's folder lead.
+
+    Beside the cache itself, such links are the only ones that are followed.
+    """
+    return "/blobs/" in path and "/models--" in path
+
+
 def is_location(root: str) -> bool:
     """Whether `root` is an absolute path or a bucket's URL."""
     return root.startswith(("/", BUCKET_SCHEME)) and "\0" not in root

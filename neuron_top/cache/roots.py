@@ -194,7 +194,9 @@ def _neighbors(environ: Mapping[str, str], cwd: str | None, *, defaults: bool) -
             if kind is CacheKind.TORCH_NEURON:
                 found += [_root(kind, path, str(variable)) for path in torch_neuron.of_ranks(root.path)]
         elif default and defaults and (place := _default_place(default)):
-            found += [root for root in (_root(kind, place, "default"),) if root.exists]
+            root = _root(kind, place, "default")
+            if root.exists:
+                found.append(root)
     return found
 
 

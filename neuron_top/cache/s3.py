@@ -58,6 +58,11 @@ class Object(msgspec.Struct, frozen=True, gc=False):
     tag: str
     changed: float
 
+    @property
+    def name(self) -> str:
+        """The name of its file in the entry."""
+        return self.key.rpartition("/")[2]
+
 
 class Bucket:
     """A prefix of a bucket, and the client that reads it. `prefix` is empty or ends with a slash."""
@@ -195,7 +200,7 @@ def snapshot_of(
         root=bucket.url,
         taken_at=now,
         seconds=0.0,
-        entries=tuple(_entry(bucket, path, objects) for path, objects in entries.items()),
+        entries=tuple(_entry(path, objects) for path, objects in entries.items()),
         folders=(),
         others=tuple(others),
         filesystem=Filesystem(kind="s3", shared=True, why_shared=WHY_SHARED, access_times=AccessTimes.NOATIME),
@@ -204,9 +209,8 @@ def snapshot_of(
 
 def look_again(bucket: Bucket, path: str) -> tuple[Entry, list[Object]]:
     """One entry as it is now, and its objects; an entry without parts if it is gone. Raises NothingToShow."""
-    objects, _ = _sorted_out(bucket, f"{path}/")
-    found = objects.get(path, [])
-    return _entry(bucket, path, found), found
+    found = objects_of(bucket, path)
+    return _entry(path, found), found
 
 
 def objects_of(bucket: Bucket, path: str) -> list[Object]:
@@ -251,7 +255,7 @@ def _is_below(path: str) -> bool:
     return all(part not in ("", ".", "..") for part in path.split("/")) and path.isprintable()
 
 
-def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
+def _entry(path: str, objects: list[Object]) -> Entry:
     compiler, _, module = path.rpartition("/")
     parts = kept = size = 0
     artifact, artifact_bytes, graph_bytes, kernels_bytes = Artifact.NONE, None, None, None
@@ -260,7 +264,7 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
     others: list[str] = []
     digest = hashlib.sha256()
     for each in objects:
-        name = each.key.rpartition("/")[2]
+        name = each.name
         part = PARTS.get(name, Part.OTHER)
         parts |= part
         size += each.size
@@ -313,7 +317,7 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
 
 def can_be_file(each: Object) -> bool:
     """Whether an object can be stored in a folder under its own name; a key may hold any text."""
-    name = each.key.rpartition("/")[2]
+    name = each.name
     return name not in (".", "..") and "\0" not in name and len(os.fsencode(name)) <= _LONGEST_NAME
 
 
@@ -340,13 +344,13 @@ def check_head(bucket: Bucket, objects: list[Object]) -> str | None:
     """What is wrong with an entry's artifact or flags, by header, length and flags hash; None if nothing is. Costs a
     request per file. Raises NothingToShow."""
     for each in objects:
-        place, _, name = each.key.rpartition("/")
-        if name == NEFF:
+        if each.name == NEFF:
             problem = head_problem(_start(bucket, each, CHEAP_BYTES), each.size)
             if problem is not None:
-                return f"{name}: {problem}"
-        if name in FLAGS_NAMES and flags_hash(_start(bucket, each, _FLAGS_LIMIT)) != place.rpartition("+")[2]:
-            return f"{name} does not have the hash in the entry's name"
+                return f"{each.name}: {problem}"
+        expected = each.key.rpartition("/")[0].rpartition("+")[2]
+        if each.name in FLAGS_NAMES and flags_hash(_start(bucket, each, _FLAGS_LIMIT)) != expected:
+            return f"{each.name} does not have the hash in the entry's name"
     return None
 
 

@@ -20,6 +20,8 @@ from neuron_top.cache.tree import measure
 QUIET_SECONDS = 600.0
 """A work folder that changed within this time belongs to a live compile, whatever the process list says."""
 _SCANNED_FOLDERS = 20_000
+_MEASURED_FILES = 50_000
+"""Most files of one folder that are looked at for its last change."""
 _NXD = "_tp[0-9]*_bk[0-9]*"
 """The folder of one compile of NxD, in that of its graph (and, with images, in that of a part of the model). The
 variable may name a folder where other things lie too."""
@@ -86,6 +88,7 @@ def is_work_folder(path: str, environ: Mapping[str, str] = os.environ, tmp: str 
     if name.startswith(".") or os.path.islink(path):  # no `*` finds the former
         return False
     patterns = [pattern for _, pattern in places(environ, tmp)]
+    # The name in place of a last `*`: to look at all neighbors of the folder would take long.
     of_name = [f"{pattern[:-2]}{glob.escape(name)}/" if pattern.endswith("/*/") else pattern for pattern in patterns]
     return any(f"{path}/" in glob.iglob(pattern) for pattern in of_name)
 
@@ -100,9 +103,9 @@ def newest_by_module(
         keys = wanted & _modules(path)
         if not keys:
             continue
-        changed = measure(path, limit=50_000).newest
-        for key in keys if changed is not None else ():
-            newest[key] = max(newest.get(key, changed or 0.0), changed or 0.0)
+        changed = measure(path, limit=_MEASURED_FILES).newest
+        if changed is not None:
+            newest.update({key: max(changed, newest.get(key, changed)) for key in keys})
     return newest
 
 

@@ -93,8 +93,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     if process.returncode is not None:
         return
     for number, patience in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, None)):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, number)
+        signal_group(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(patience)
             break

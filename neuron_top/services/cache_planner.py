@@ -17,11 +17,11 @@ import msgspec
 
 from neuron_top.actions import registry
 from neuron_top.actions.backends import CacheBackend
-from neuron_top.actions.backends.base import BackendKind, ContextFacts, ignore
+from neuron_top.actions.backends.base import BackendKind, ignore
 from neuron_top.actions.dated_ahead import first_seen
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.plan_context import ContextFacts, PlanContext
 from neuron_top.actions.planners import sweep
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.copy import plan_copy

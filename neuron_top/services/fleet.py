@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,11 +16,12 @@ from neuron_top.ingest.node_logs import NodeLogs
 from neuron_top.run.state import ENDED
 from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.services.fleet_database import FleetDatabase
+from neuron_top.services.site_history import SiteHistory
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import FleetPage, NodeReporting, NodeRow, fleet_page, of_job, shown_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
-from neuron_top.views.fleet_node import CoreHistory, FleetCorePage, NodeHistory, NodePage, core_page, node_page
+from neuron_top.views.fleet_node import FleetCorePage, NodePage, core_page, node_page
 from neuron_top.views.phases import PhaseTimeline, phase_timeline
 from neuron_top.views.rank_steps import StepMap, series_of_nodes, series_of_run, step_map
 from neuron_top.views.summary import Summary, summary
@@ -30,9 +30,6 @@ if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
     from neuron_top.ingest.job_source import NodeRuns
     from neuron_top.run.model import Run
     from neuron_top.store.fleet_records import NodeKey
-
-Points = tuple[tuple[float, float], ...]
-"""(seconds since the epoch, value), oldest first."""
 
 __all__ = ["FleetService", "LogDirection", "LogPage", "LogRequest", "NodeLogs"]
 
@@ -46,8 +43,7 @@ class FleetService(FleetDatabase):
         self._blaming = threading.Lock()
         self._read: NodeRuns | None = None
         """Events of the job that was blamed last."""
-        self._hours: dict[tuple[str, ...], tuple[float, tuple[list[Points], str]]] = {}
-        """What Prometheus answered to queries, and when."""
+        self._history = SiteHistory(settings)
 
     @property
     def place(self) -> str:
@@ -114,12 +110,12 @@ class FleetService(FleetDatabase):
         """One node in full, as seen by the agent of this job, or else of the job it is shown with. Raises
         NothingToShow."""
         now, row, cores = self._node_now(name, job)
-        return node_page(now, row, cores, self._history(name))
+        return node_page(now, row, cores, self._history.of_node(name))
 
     def core(self, node: str, core: int, job: str | None = None) -> FleetCorePage:
         """One core of a node, as in `node`. Raises NothingToShow."""
         _, row, cores = self._node_now(node, job)
-        return core_page(row, cores, core, self._core_history(node, core))
+        return core_page(row, cores, core, self._history.of_core(node, core))
 
     def _node_now(self, name: str, job: str | None) -> tuple[float, NodeRow, dict[str, list[float | None]]]:
         page = self.page(job)
@@ -143,46 +139,6 @@ class FleetService(FleetDatabase):
 
         run = self.page(job).jobs[0].job if job is not None else None
         return asker(self._settings, self._store, node, run)(request)
-
-    def _history(self, node: str) -> NodeHistory:
-        """The last hour of a node's cores."""
-        queries = [_utilization(statistic, node) for statistic in _STATISTICS]
-        (low, median, high), missing = self._last_hour(queries, "this node's cores")
-        return NodeHistory(low=low, median=median, high=high, missing=missing)
-
-    def _core_history(self, node: str, core: int) -> CoreHistory:
-        """The last hour of one core."""
-        queries = [_of_core(series, node, core) for series in _CORE_SERIES]
-        (busy, used), missing = self._last_hour(queries, "this core")
-        return CoreHistory(utilization=busy, memory=used, missing=missing)
-
-    def _last_hour(self, queries: Sequence[str], what: str) -> tuple[list[Points], str]:
-        """The points of each query, from the site's Prometheus; and, if there are none, why.
-
-        Asked again only after a step: a page is drawn each second, also while the server does not answer.
-        """
-        if not self._settings.prometheus:
-            return [()] * len(queries), "history needs the site's Prometheus: --prometheus URL or NEURONTOP_PROMETHEUS"
-        key = tuple(queries)
-        kept = self._hours.get(key)
-        if kept is None or time.monotonic() - kept[0] > _HISTORY_STEP:
-            found = self._history_of(queries, what)
-            if len(self._hours) >= _HOURS_KEPT:
-                self._hours.clear()
-            kept = self._hours[key] = time.monotonic(), found
-        return kept[1]
-
-    def _history_of(self, queries: Sequence[str], what: str) -> tuple[list[Points], str]:
-        from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
-
-        end = time.time()
-        try:
-            api = prometheus_api(self._settings.prometheus, self._settings.prometheus_auth)
-            found = [api.query_range(query, end - 3600, end, _HISTORY_STEP) for query in queries]
-        except PrometheusUnusable as problem:
-            return [()] * len(queries), str(problem)
-        points = [series[0].points if series else () for series in found]
-        return points, "" if any(points) else f"{api.url} has no samples of {what} in the last hour"
 
     def summary(self, job: str) -> Summary:
         """The summary that `neurontop run` prints at its end, for a job over all its nodes. Raises NothingToShow."""
@@ -228,25 +184,3 @@ class FleetService(FleetDatabase):
                 self._read = NodeRuns(self._store, row.job, self._settings.history_seconds)
             facts = facts_of(self._read.read(), self._store.nodes(), self._store.keys(), gone)
             return blame(row.job, facts, row.finished if row.finished is not None else page.now)
-
-
-_HISTORY_STEP = 15.0
-"""Seconds between the points of a history."""
-_HOURS_KEPT = 16
-_CORE_SERIES = ("neurontop_core_utilization_ratio", "neurontop_core_memory_used_bytes")
-_STATISTICS = {"min": "min by (node) ({})", "median": "quantile by (node) (0.5, {})", "max": "max by (node) ({})"}
-
-
-def _utilization(statistic: str, node: str) -> str:
-    """The recorded series of a node's cores; the raw series if a site does not use our rules."""
-    chosen = f'{{node="{_quoted(node)}"}}'
-    cores = _STATISTICS[statistic].format(f"neurontop_core_utilization_ratio{chosen}")
-    return f"max by (node) (node:neurontop_core_utilization_ratio:{statistic}{chosen}) or {cores}"
-
-
-def _of_core(series: str, node: str, core: int) -> str:
-    return f'max by (node, core) ({series}{{node="{_quoted(node)}",core="{core}"}})'
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -64,9 +64,9 @@ class MissService:
 
     def explain_run(self, run: Run, limit: int) -> tuple[list[MissDocument], int]:
         """The misses of a run that took longest, `limit` of them explained; and how many there are."""
-        asked = questions(run, 0.0)
+        queries = questions(run, 0.0)
         explainer = _Explainer(self._settings, self._root)
-        return [document(explainer.explain(one)) for one in asked[:limit]], len(asked)
+        return [document(explainer.explain(query)) for query in queries[:limit]], len(queries)
 
 
 def _answer(explainer: _Explainer, query: MissQuery) -> MissExplanation:
@@ -79,34 +79,34 @@ def _answer(explainer: _Explainer, query: MissQuery) -> MissExplanation:
 
 
 class _Explainer:
-    """Explains misses from the caches of this machine as they are now. `root`: look there, whatever a query names."""
+    """Explains misses from the caches of this machine as they are now; each cache is read once."""
 
-    def __init__(self, settings: Settings, root: str | None = None) -> None:
+    def __init__(self, settings: Settings, root: str | None) -> None:
         self._settings, self._root = settings, root
         self._snapshots: dict[str, Snapshot] = {}
         self._evidence = MissEvidence()
 
-    def explain(self, asked: MissQuery) -> Explanation:
+    def explain(self, query: MissQuery) -> Explanation:
         """Why a graph missed. Raises NothingToShow if no cache can be read."""
-        root = self._root or self._of(asked)
+        root = self._root or self._root_of(query)
         snapshot = self._snapshot(root)
         return explain(
-            asked.module,
+            query.module,
             snapshot,
             others=self._others(snapshot.root),
-            compiler=asked.compiler,
-            compiled_here=asked.compiled_here,
-            began=asked.began,
-            ended=asked.ended,
+            compiler=query.compiler,
+            compiled_here=query.compiled_here,
+            began=query.began,
+            ended=query.ended,
             evidence=self._evidence,
         )
 
-    def _of(self, asked: MissQuery) -> str:
+    def _root_of(self, query: MissQuery) -> str:
         """The first root of the query that is a folder here; the root in force if the query names none."""
-        if (here := first_local_root(asked.roots)) is not None:
+        if (here := first_local_root(query.roots)) is not None:
             return here
-        if asked.roots:
-            raise NothingToShow(f"the cache {asked.roots[0]} is not a folder of this machine")
+        if query.roots:
+            raise NothingToShow(f"the cache {query.roots[0]} is not a folder of this machine")
         return roots.root_in_force().path
 
     def _snapshot(self, root: str) -> Snapshot:

@@ -107,8 +107,6 @@ class NodeActions:
         text = restored_text(record, service.backend(reply.root).kind)
         return _plain(msgspec.structs.replace(reply, text=text, undoable=False))
 
-    # --- below ---
-
     def _check_opted_in(self) -> None:
         if not self._settings.fleet_actions:
             raise RefusedForSafety("this node takes no changes from the fleet: its owner has not set fleet_actions")

@@ -5,11 +5,12 @@ What a job has to say goes to an `Output`, so that a command line and a screen c
 
 from __future__ import annotations
 
+import functools
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 
 import msgspec
 
@@ -30,7 +31,7 @@ from neuron_top.compile.parallel.slurm_options import SlurmOptions
 from neuron_top.compile.parallel.trial import IGNORE_ERROR_VARIABLE, Trial, run_trial
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import check_root
-from neuron_top.compile.wrapper.flags import ROOT_VARIABLE, WrapperOptions, parse_environment
+from neuron_top.compile.wrapper.flags import ROOT_VARIABLE, parse_environment
 from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
 from neuron_top.settings import Settings
@@ -57,6 +58,13 @@ RETRIES_VARIABLE = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
 RESULTS_VARIABLE = "NEURON_PARALLEL_COMPILE_DUMP_RESULTS"
 _NO = ("", "0", "false", "no")
 _INVALID = "losses, metrics and checkpoints of this run are INVALID"
+
+_Outcomes: TypeAlias = dict[CollectedGraph, CompileResult]
+"""How each graph ended."""
+_Queue: TypeAlias = Callable[..., ParallelCompile]
+"""Makes the parallel compile of an executor, with the workers and retries that were asked for."""
+_Compile: TypeAlias = Callable[[_Queue], _Outcomes]
+"""Compiles the graphs of one root."""
 
 
 class TrialRunFailed(NeuronTopError):
@@ -144,75 +152,57 @@ class PrecompileJob:
         # Use the root where the trial run stored the graphs: a script may have chosen another one.
         stored_in = (Path(path).parent.parent.parent for path in trial.extracted)
         roots = list(dict.fromkeys([self._root, *stored_in]))
-        compiles = _Compiles(
-            self._settings,
-            self._options,
-            self._log,
-            self._output,
-            self._place,
-            self._staging,
-            workers=workers,
-            retries=retries,
+        queue = functools.partial(
+            ParallelCompile, workers=workers, retries=retries, log=self._log, show=self._output.show
         )
-        return sum(compiles.run(root, trial) for root in roots)
+        return sum(self._compile_root(root, trial, queue) for root in roots)
 
-
-class _Compiles:
-    """Compiles everything that waits in a root."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        options: WrapperOptions,
-        log: ParallelLog,
-        output: Output,
-        place: Place,
-        staging: Staging | None,
-        *,
-        workers: int,
-        retries: int,
-    ) -> None:
-        self._settings, self._options, self._log = settings, options, log
-        self._output, self._place, self._staging = output, place, staging
-        self._workers, self._retries = workers, retries
-        self._pids = CompilePids()
-
-    def run(self, root: Path, trial: Trial) -> int:
-        """Compile; returns how many graphs failed, now or in an earlier compile."""
-        met_failures, met_paths = trial.failures, trial.extracted
-        met_compilers = {Path(path).parent.parent.name for path in met_paths}
-        here = self._place.kind is ExecutorKind.LOCAL
-        staging = self._staging if self._staging is not None and self._staging.root == root else None
-        if staging is not None:
-            staging.take_in(retry_failed=self._options.retry_failed)
-        compilers = self._compilers(root, start=here) if here or not met_compilers else {}
-        folders = {compiler.directory() for compiler in compilers.values()}
-        if not here:  # without a compiler here, the nodes decide which graphs they can compile
-            folders = folders | met_compilers or set(waiting_compilers(root))
-        bucket = staging.bucket.url if staging is not None else ""
-        claimed = not here and claims_for(self._settings, root, many_nodes=True, bucket=bucket) is not None
-        collected = collect(
-            root, folders, met_failures=met_failures, retry_failed=self._options.retry_failed, claimed=claimed
-        )
-        if staging is not None:
-            met = {Path(path).parent.name for path in met_paths}
-            collected = staging.left(collected, met, retry_failed=self._options.retry_failed)
-            staging.put_out(collected.graphs)
+    def _compile_root(self, root: Path, trial: Trial, queue: _Queue) -> int:
+        """Compile everything that waits in a root; returns how many graphs failed, now or in an earlier compile."""
+        collect_from = self._collect_here if self._place.kind is ExecutorKind.LOCAL else self._collect_for_nodes
+        collected, compile_ = collect_from(root, trial)
         for remark in collected.remarks:
             self._output.notify(remark)
         started, clock = time.time(), time.monotonic()
-        outcomes: dict[CollectedGraph, CompileResult] = {}
-        if collected.graphs and here:
-            outcomes = self._compiled(collected, compilers)
-        elif collected.graphs:
-            if not claimed:
-                self._output.notify(LOCK_FILES_ONLY)
-            outcomes = self._scheduled(collected, root, folders, staging)
+        outcomes = compile_(queue) if collected.graphs else {}
         report = report_of(outcomes, started, time.monotonic() - clock)
         self._log.summary(report)
         if os.environ.get(RESULTS_VARIABLE, "").lower() not in _NO:
             self._write_results(report_text(report))
         return self._conclude(collected, outcomes)
+
+    def _collect_here(self, root: Path, trial: Trial) -> tuple[Collected, _Compile]:
+        """(the graphs in a root that compilers of this machine can compile, what compiles them)."""
+        compilers = self._compilers(root, start=True)
+        collected = self._collected(root, {compiler.directory() for compiler in compilers.values()}, trial)
+        return collected, functools.partial(self._compile_here, collected, compilers)
+
+    def _collect_for_nodes(self, root: Path, trial: Trial) -> tuple[Collected, _Compile]:
+        """(the graphs in a root that a scheduler's nodes may compile, what has them compiled there)."""
+        staging = self._staging if self._staging is not None and self._staging.root == root else None
+        if staging is not None:
+            staging.take_in(retry_failed=self._options.retry_failed)
+        met = [Path(path).parent for path in trial.extracted]
+        folders = {entry.parent.name for entry in met}
+        if not folders:
+            folders = {compiler.directory() for compiler in self._compilers(root, start=False).values()}
+        if not folders:  # without a compiler here, the nodes decide which graphs they can compile
+            folders = set(waiting_compilers(root))
+        bucket = staging.bucket.url if staging is not None else ""
+        claimed = claims_for(self._settings, root, many_nodes=True, bucket=bucket) is not None
+        collected = self._collected(root, folders, trial, claimed=claimed)
+        if staging is not None:
+            modules = {entry.name for entry in met}
+            collected = staging.left(collected, modules, retry_failed=self._options.retry_failed)
+            staging.put_out(collected.graphs)
+        if collected.graphs and not claimed:
+            collected = msgspec.structs.replace(collected, remarks=(*collected.remarks, LOCK_FILES_ONLY))
+        return collected, functools.partial(self._compile_on_nodes, collected, root, folders, staging)
+
+    def _collected(self, root: Path, folders: set[str], trial: Trial, *, claimed: bool = False) -> Collected:
+        return collect(
+            root, folders, met_failures=trial.failures, retry_failed=self._options.retry_failed, claimed=claimed
+        )
 
     def _write_results(self, text: str) -> None:
         """Write the results file; if that fails, go on, as compiled and failed graphs must still be reported."""
@@ -224,25 +214,16 @@ class _Compiles:
         else:
             self._output.notify(f"results written to {path}")
 
-    def _scheduled(
-        self, collected: Collected, root: Path, folders: set[str], staging: Staging | None
-    ) -> dict[CollectedGraph, CompileResult]:
-        """Compile on the nodes of a scheduler."""
+    def _compile_on_nodes(
+        self, collected: Collected, root: Path, folders: set[str], staging: Staging | None, queue: _Queue
+    ) -> _Outcomes:
         from neuron_top.compile.parallel.places import scheduler
 
         executor = scheduler(self._place, root, staging)
         if (logs := executor.logs()) is not None:
             goes = counted(len(collected.graphs), "graph goes", "graphs go")
             self._output.notify(f"{goes} to {self._place.kind}; logs of tasks are in {logs}")
-        job = ParallelCompile(
-            executor,
-            workers=self._workers,
-            retries=self._retries,
-            log=self._log,
-            show=self._output.show,
-            cores=self._place.cores,
-            needs=memory_history(root, folders),
-        )
+        job = queue(executor, cores=self._place.cores, needs=memory_history(root, folders))
         try:
             return job.run(self._with_needs(collected.graphs), collected.counts, collected.largest_peak)
         finally:
@@ -266,16 +247,15 @@ class _Compiles:
 
         `start`: they are to compile here. Else, if none is here, nothing is reported: nodes may have them.
         """
-        from neuron_top.compile.compilers.inductor import Inductor
-        from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+        from neuron_top.compile.compilers.by_graph import compiler_for
 
         compilers: dict[str, Compiler] = {}
         skipped: list[str] = []
         for name in sorted(set().union(*waiting_compilers(root).values())):
-            compiler: Compiler = Inductor() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
+            compiler = compiler_for(name)
             try:
-                if start and isinstance(compiler, Inductor):
-                    compiler.start()  # it imports PyTorch while we go on
+                if start:
+                    compiler.start()  # Inductor imports PyTorch while we go on
                 compiler.directory()
                 compilers[name] = compiler
             except (CompilerMissing, ImportError) as problem:
@@ -284,18 +264,15 @@ class _Compiles:
             self._output.notify(remark)
         return compilers
 
-    def _compiled(self, collected: Collected, compilers: Mapping[str, Compiler]) -> dict[CollectedGraph, CompileResult]:
+    def _compile_here(self, collected: Collected, compilers: Mapping[str, Compiler], queue: _Queue) -> _Outcomes:
         from neuron_top.compile.wrapper.get_or_compile import Wrapper
 
         options = msgspec.structs.replace(self._options, retry_failed=True)  # graphs chosen here are to be compiled
+        pids = CompilePids()
         wrappers = {
-            name: Wrapper(compiler, options, log=self._log, emit=self._pids.emit)
-            for name, compiler in compilers.items()
+            name: Wrapper(compiler, options, log=self._log, emit=pids.emit) for name, compiler in compilers.items()
         }
-        executor = LocalExecutor(wrappers, log=self._log, pids=self._pids)
-        job = ParallelCompile(
-            executor, workers=self._workers, retries=self._retries, log=self._log, show=self._output.show
-        )
+        job = queue(LocalExecutor(wrappers, log=self._log, pids=pids))
         try:
             return job.run(collected.graphs, collected.counts, collected.largest_peak)
         finally:
@@ -303,7 +280,7 @@ class _Compiles:
             for compiler in compilers.values():
                 compiler.close()
 
-    def _conclude(self, collected: Collected, outcomes: Mapping[CollectedGraph, CompileResult]) -> int:
+    def _conclude(self, collected: Collected, outcomes: _Outcomes) -> int:
         failures = [(graph.module, outcome.message) for graph, outcome in outcomes.items() if not outcome.ok]
         for module, message in failures:
             self._output.notify(f"{module} failed: {message}")

@@ -40,20 +40,18 @@ def status(
         run = run_loader.read_logs([name], settings.history_seconds, standard_input, notify, diagnosed=True, grows=True)
         return _overview(settings, run)
     runs = RunService(settings)
-    view = None
-    if name is None:
-        running = runs.in_progress()
-        view = (
-            _overview(settings, runs.load_running(running)) if running is not None else _workers_here(settings, notify)
-        )
-    if view is None and (name is not None or runs.count()):
-        view = _overview(settings, runs.load(LAST if name is None else name))
-    if view is None:
-        raise NothingToShow(
-            f"no recording in {runs.folder}, and no process of yours with LOCAL_RANK or NEURON_RT_VISIBLE_CORES; "
-            "start a job with `neurontop run -- <command>`"
-        )
-    return view
+    if name is not None:
+        return _overview(settings, runs.load(name))
+    if (running := runs.in_progress()) is not None:
+        return _overview(settings, runs.load_running(running))
+    if (view := _workers_here(settings, notify)) is not None:
+        return view
+    if runs.count():
+        return _overview(settings, runs.load(LAST))
+    raise NothingToShow(
+        f"no recording in {runs.folder}, and no process of yours with LOCAL_RANK or NEURON_RT_VISIBLE_CORES; "
+        "start a job with `neurontop run -- <command>`"
+    )
 
 
 def _overview(settings: Settings, run: Run) -> Overview:

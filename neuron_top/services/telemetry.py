@@ -87,7 +87,7 @@ class LatestTelemetry:
         self._counters: dict[tuple[int, int], events.CoreCountersRead] = {}
         self.unavailable: set[str] = set()
         """Names of the sources that report nothing."""
-        self._unavailable: set[str] = set()
+        self._is_monitor_unavailable = False
 
     def apply(self, event: AnyEvent) -> None:
         """Take one event into account."""
@@ -109,7 +109,7 @@ class LatestTelemetry:
                 self.executions[event.pid, event.tag] = event
             case events.SourceUnavailable():
                 self.unavailable.add(event.name)
-                self._unavailable.add(event.source)
+                self._is_monitor_unavailable |= event.source == MONITOR
             case _:
                 pass
 
@@ -122,7 +122,7 @@ class LatestTelemetry:
         """Whether there is a sample of `source`: from the monitor, if it is installed, one with rates."""
         if source == NEURON_LS:
             return self.devices is not None
-        if source not in (AUTO, MONITOR) or MONITOR in self._unavailable:
+        if source not in (AUTO, MONITOR) or self._is_monitor_unavailable:
             return self.cores is not None
         has_rates = self.host is not None and self.host.cpu is not None
         return has_rates and self.cores is not None and self.cores.source == MONITOR

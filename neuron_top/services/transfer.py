@@ -69,42 +69,45 @@ def _alone(here: StoreLocation) -> Iterator[None]:
 
 
 def _copy(source: StoreLocation, target: StoreLocation, names: Sequence[str], here: StoreLocation) -> list[Copied]:
+    """Copy recordings by their names; `here`: this machine's file, which is one of the two."""
     with _alone(here), source.open() as read, target.open(read_only=False) as written:
         records = [find_labeled(read, name, here.path.parent) for name in names]
         # What agents ship can arrive in front of what was copied before; a job of theirs has no node of its own.
-        return [copy(read, written, record, anew=target == here and not record.node) for record in records]
+        return [_copy_one(read, written, record, anew=target == here and not record.node) for record in records]
 
 
-def copy(source: Store, target: Store, record: RunRecord, *, anew: bool = False) -> Copied:
+def _copy_one(source: Store, target: Store, record: RunRecord, *, anew: bool) -> Copied:
     """Copy one recording, or what was added to it since the last copy; its log stays where it is.
 
     `anew`: an earlier copy is replaced. Raises RefusedForSafety if another recording has its id there.
     """
-    there = next((run for run in target.runs() if run.id == record.id), None)
-    if there is not None and (there.node, there.started) != (record.node, record.started):
-        raise RefusedForSafety(f"{target.place} has another recording {record.id}, of node {there.node or 'unknown'}")
-    before = there.events if there is not None else 0
-    if there is not None and anew:
+    earlier = next((run for run in target.runs() if run.id == record.id), None)
+    if earlier is not None and (earlier.node, earlier.started) != (record.node, record.started):
+        raise RefusedForSafety(f"{target.place} has another recording {record.id}, of node {earlier.node or 'unknown'}")
+    if earlier is not None and anew:
         target.forget(record.id)
-        there = None
-    if there is None:
-        started = RunStarted(
-            run=record.id,
-            node=record.node,
-            name=record.name,
-            command=record.command,
-            directory=record.directory,
-            at=record.started,
-        )
-        target.begin(started, now=record.touched)
-    copied = passed = there.events if there is not None else 0
+    if earlier is None or anew:
+        target.begin(_start_of(record), now=record.touched)
+    before = earlier.events if earlier is not None else 0
+    kept = 0 if anew else before
     total = 0
     for _number, events in source.batches(record.id):
+        fresh = events[max(0, kept - total) :]
         total += len(events)
-        fresh, passed = events[passed:], max(passed - len(events), 0)
         if fresh:
             target.append(record.id, fresh, record.touched)
     if record.finished is not None:
         target.finish(record.id, record.exit_code, record.finished, record.summary.encode())
     target.remember_compiles(one for one in source.compile_history() if one.run == record.id)
-    return Copied(id=record.id, events=max(total, copied), new=max(total - before, 0))
+    return Copied(id=record.id, events=max(total, kept), new=max(total - before, 0))
+
+
+def _start_of(record: RunRecord) -> RunStarted:
+    return RunStarted(
+        run=record.id,
+        node=record.node,
+        name=record.name,
+        command=record.command,
+        directory=record.directory,
+        at=record.started,
+    )

@@ -107,7 +107,7 @@ class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
     address: str | None = None
     """The address where this agent answers; "" if it does not; None if unknown."""
     version: str | None = None
-    """The same of this agent."""
+    """The version of this agent; None if unknown."""
 
 
 class NodeKey(msgspec.Struct, frozen=True, kw_only=True):

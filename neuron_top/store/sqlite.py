@@ -183,7 +183,7 @@ class SqliteStore:
         while True:
             with self._checked():
                 row = self._connection.execute(
-                    f"SELECT number, data, {self._format} FROM events WHERE run = ? AND number > ? "  # noqa: S608
+                    f"SELECT number, data, {self._format_column} FROM events WHERE run = ? AND number > ? "  # noqa: S608
                     "AND (?3 IS NULL OR last IS NULL OR last >= ?3) ORDER BY number LIMIT 1",
                     (run, after, since),
                 ).fetchone()
@@ -202,12 +202,10 @@ class SqliteStore:
         """Measured compile times of all runs, newest first, at most `most`: the basis of estimates."""
         with self._checked():
             rows = self._connection.execute(
-                f"SELECT {_COMPILE_COLUMNS}, {self._mix} FROM compiles ORDER BY finished DESC LIMIT ?",  # noqa: S608
+                f"SELECT {_COMPILE_COLUMNS}, {self._mix_column} FROM compiles ORDER BY finished DESC LIMIT ?",  # noqa: S608
                 (most,),
             ).fetchall()
-        return [self._record(CompileRecord, (*row[:-1], _mix(row[-1]))) for row in rows]
-
-    # --- below ---
+        return [self._record(CompileRecord, (*row[:-1], _op_counts(row[-1]))) for row in rows]
 
     def _run_record(self, row: tuple[Any, ...]) -> RunRecord:
         names = RunRecord.__struct_fields__
@@ -244,9 +242,9 @@ class SqliteStore:
             raise StoreNewer(f"{self.path} was written by a newer neuron-top (schema {version}); update this one")
         if version == 0 and read_only and self._has_no_tables():
             raise StoreMissing(f"{self.path} is empty; `neurontop run -- <command>` makes the first recording")
-        # An older file that is only read is not migrated.
-        self._mix = "mix" if version != 1 else "'{}'"
-        self._format = "format" if version not in (1, 2) else "1"
+        # What stands for a column that an older file lacks: one that is only read is not migrated.
+        self._mix_column = "mix" if version != 1 else "'{}'"
+        self._format_column = "format" if version not in (1, 2) else "1"
         self._connection.execute("PRAGMA foreign_keys = ON")
         self._connection.execute("PRAGMA trusted_schema = OFF")
         if foreign := self._connection.execute(_FOREIGN).fetchone():
@@ -265,7 +263,7 @@ class SqliteStore:
             for statement in steps:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        self._mix, self._format = "mix", "format"
+        self._mix_column, self._format_column = "mix", "format"
 
     def _has_no_tables(self) -> bool:
         """Whether the database has no tables, like the empty file that a crash or a full disk leaves."""
@@ -328,7 +326,7 @@ def _command(text: Any) -> Any:
         return None  # no command: the row is refused
 
 
-def _mix(text: Any) -> dict[str, int]:
+def _op_counts(text: Any) -> dict[str, int]:
     """Operators of a graph; empty if they cannot be read, as they only make an estimate more exact."""
     try:
         return msgspec.json.decode(text, type=dict[str, int])

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from neuron_top.actions import plan_context
+from neuron_top.actions.backends.base import ExecuteOptions
 from neuron_top.actions.execution.local import execute
 from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.journal.trash import Trash
@@ -77,7 +78,7 @@ def context(snapshot: Snapshot, **changes: object) -> PlanContext:
 
 def carried_out(plan: Plan, trash: Trash, **options: Any) -> Outcome:
     """Execute where nobody uses the cache: what else runs on the machine of the tests does not count."""
-    return execute(plan, trash, in_use=lambda root: None, **options)
+    return execute(plan, trash, ExecuteOptions(in_use=lambda root: None, **options))
 
 
 def reasons(outcome: Outcome | PlanRestored) -> list[str]:

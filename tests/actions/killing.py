@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from neuron_top.actions import plan as plans
+from neuron_top.actions.backends.base import ExecuteOptions
 from neuron_top.actions.execution import copy as copies
 from neuron_top.actions.execution import s3 as s3_executor
 from neuron_top.actions.execution.compile_now import compile_now
@@ -106,7 +107,7 @@ def _live(verb: str, root: Path, plan: str, touches: int) -> None:
 
 
 def _execute(root: Path, plan: str) -> None:
-    execute(_read(plan), Trash(root), in_use=lambda root: None)
+    execute(_read(plan), Trash(root), ExecuteOptions(in_use=lambda root: None))
 
 
 def _purge(root: Path, plan: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neuron_top.actions.backends.base import ExecuteOptions
 from neuron_top.actions.execution.local import execute
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan_context import collect_context
@@ -99,7 +100,7 @@ def test_what_a_job_opened_after_the_plan_was_made_stays(tmp_path: Path) -> None
     plan = plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), caches.context(snapshot))
     assert len(plan.steps) == 1
     held = CacheUse(why="process 7 has it open", since=time.time(), held=frozenset({plan.steps[0].path}))
-    outcome = execute(plan, Trash(root), in_use=lambda _: held)
+    outcome = execute(plan, Trash(root), ExecuteOptions(in_use=lambda _: held))
     assert outcome.done == 0
     assert "in use" in caches.reasons(outcome)[0]
     assert place.exists()
@@ -115,7 +116,9 @@ def test_where_nobody_knows_whether_reads_show_an_old_entry_stays_beside_a_job(
     plan = plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), caches.context(snapshot))
     disk = filesystem.Filesystem(access_times=access_times)
     monkeypatch.setattr(filesystem, "describe", lambda *place: disk)
-    outcome = execute(plan, Trash(root), in_use=lambda _: CacheUse(why="process 7 uses it", since=time.time()))
+    outcome = execute(
+        plan, Trash(root), ExecuteOptions(in_use=lambda _: CacheUse(why="process 7 uses it", since=time.time()))
+    )
     assert (outcome.done, len(outcome.refused)) == ((1, 0) if goes else (0, 1))
 
 

@@ -228,9 +228,10 @@ def test_a_job_that_starts_after_the_plan_was_made_is_seen(tmp_path: Path) -> No
     root = tmp_path / "cache"
     place = caches.entry(root, 1)
     plan = planned(root)
+    from neuron_top.actions.backends.base import ExecuteOptions
     from neuron_top.actions.execution.local import execute
 
-    outcome = execute(plan, Trash(root), in_use=lambda path: CacheUse(why=f"process 1 uses {path}"))
+    outcome = execute(plan, Trash(root), ExecuteOptions(in_use=lambda path: CacheUse(why=f"process 1 uses {path}")))
     assert outcome.done == 0
     assert "in use" in caches.reasons(outcome)[0]
     assert (place / "model.neff").exists()
@@ -240,13 +241,14 @@ MAINTAINER = """
 import sys
 from neuron_top.actions import plan_context
 from neuron_top.actions import plan as plans
+from neuron_top.actions.backends.base import ExecuteOptions
 from neuron_top.actions.execution.local import execute
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.errors import RefusedForSafety
 plan = plans.decode(open(sys.argv[1], "rb").read())[0]
 while True:
     try:
-        print(execute(plan, Trash(plan.root), in_use=lambda root: None).done)
+        print(execute(plan, Trash(plan.root), ExecuteOptions(in_use=lambda root: None)).done)
         break
     except RefusedForSafety as problem:
         assert "another neurontop" in str(problem), problem

@@ -22,7 +22,7 @@ pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]"
 
 from botocore.awsrequest import AWSResponse  # noqa: E402
 
-from neuron_top.actions.backends.base import BackendOptions  # noqa: E402
+from neuron_top.actions.backends.base import BackendOptions, ExecuteOptions  # noqa: E402
 from neuron_top.actions.backends.s3 import S3Backend  # noqa: E402
 from neuron_top.actions.execution import copy as copies  # noqa: E402
 from neuron_top.actions.execution import s3 as s3_executor  # noqa: E402
@@ -185,7 +185,7 @@ def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket
     plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
     while_waiting: list[set[str]] = []
     outcome = s3_executor.execute(
-        plan, bucket, trash, grace_seconds=7.0, sleep=lambda seconds: while_waiting.append(keys(bucket))
+        plan, bucket, trash, ExecuteOptions(grace_seconds=7.0), sleep=lambda seconds: while_waiting.append(keys(bucket))
     )
     assert (outcome.done, outcome.refused) == (1, ())
     assert {key.rpartition("/")[2] for key in before - while_waiting[0]} == {"model.done"}
@@ -203,7 +203,7 @@ def test_the_mark_stays_away_where_somebody_has_stored_another_artifact_in_a_buc
     put(bucket, tmp_path)
     before = keys(bucket)
     plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
-    assert s3_executor.execute(plan, bucket, trash, grace_seconds=0.0, sleep=lambda _: None).done == 1
+    assert s3_executor.execute(plan, bucket, trash, ExecuteOptions(grace_seconds=0.0), sleep=lambda _: None).done == 1
     artifact, mark = (next(key for key in before if key.endswith(name)) for name in ("model.neff", "model.done"))
     bucket.client.put_object(Bucket=bucket.name, Key=bucket.prefix + artifact, Body=b"another")
     record = s3_restore.restore(plan.identity, bucket, trash)
@@ -218,7 +218,7 @@ def test_an_entry_at_the_top_of_a_bucket_is_found_evicted_and_comes_back(bucket:
     (entry,) = s3.take(bucket).snapshot.entries
     assert (entry.path, entry.compiler, entry.state) == (place.name, "", State.HIT)
     plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
-    assert s3_executor.execute(plan, bucket, trash, grace_seconds=0.0, sleep=lambda _: None).done == 1
+    assert s3_executor.execute(plan, bucket, trash, ExecuteOptions(grace_seconds=0.0), sleep=lambda _: None).done == 1
     assert keys(bucket) == set()
     s3_restore.restore(plan.identity, bucket, trash)
     assert keys(bucket) == before
@@ -271,7 +271,7 @@ def test_without_the_operators_word_nothing_is_done(bucket: s3.Bucket, tmp_path:
     with pytest.raises(RefusedForSafety, match="shared"):
         s3_executor.execute(planned(bucket, confirmed=False), bucket, journal)
     with pytest.raises(RefusedForSafety, match="read-only"):
-        s3_executor.execute(planned(bucket), bucket, journal, read_only=True)
+        s3_executor.execute(planned(bucket), bucket, journal, ExecuteOptions(read_only=True))
     assert len(keys(bucket)) == 4
 
 
@@ -441,7 +441,7 @@ def test_an_interrupt_ends_the_wait_for_readers(bucket: s3.Bucket, tmp_path: Pat
         left.append(progress.draining)
         return progress.draining != 58.0
 
-    outcome = s3_executor.execute(plan, bucket, trash, watch=watch, sleep=slept.append)
+    outcome = s3_executor.execute(plan, bucket, trash, ExecuteOptions(watch=watch), sleep=slept.append)
     assert (outcome.done, outcome.refused, outcome.interrupted) == (0, (), True)
     assert (sum(slept), left[-3:]) == (2.0, [60.0, 59.0, 58.0])
     assert before - keys(bucket) == {key for key in before if key.endswith("model.done")}

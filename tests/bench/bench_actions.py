@@ -24,6 +24,7 @@ from typing import Any
 
 import msgspec
 
+from neuron_top.actions.backends.base import ExecuteOptions
 from neuron_top.actions.execution.local import execute
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Action, Fingerprint, Plan, Step, Totals
@@ -192,7 +193,7 @@ class Eviction:
 
     def run(self) -> None:
         """Into the trash."""
-        outcome = execute(self.plan, self.trash, in_use=lambda root: None)
+        outcome = execute(self.plan, self.trash, ExecuteOptions(in_use=lambda root: None))
         assert outcome.done == EVICTED, outcome.refused[:3]
 
     def purge(self) -> None:

@@ -218,7 +218,7 @@ def test_what_was_of_another_artifact_stays_away_from_one_that_was_compiled_sinc
     def files() -> dict[str, int]:
         if kind is BackendKind.FOLDER:
             return {file.name: file.stat().st_size for file in (Path(root) / path).iterdir()}
-        return {each.key.rpartition("/")[2]: each.size for each in s3.objects_of(s3.connect(root), path)}
+        return {each.name: each.size for each in s3.objects_of(s3.connect(root), path)}
 
     before, plan = files(), service.plan(verb, root, [path])
     assert service.execute(plan).done == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
     from neuron_top.actions.journal.records import PlanRestored
     from neuron_top.actions.journal.trash import Trash
     from neuron_top.actions.plan import Outcome, Plan, Progress
-    from neuron_top.actions.plan_context import PlanContext
+    from neuron_top.actions.plan_context import ContextFacts, PlanContext
     from neuron_top.cache.filesystem import Filesystem
     from neuron_top.cache.model.entry import Entry
     from neuron_top.cache.model.snapshot import Snapshot
@@ -35,27 +35,21 @@ class BackendKind(StrEnum):
     BUCKET = "bucket"
 
 
-class ContextFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a plan's context holds besides what the storage reports: pins, recordings, and what the operator states."""
-
-    pins: tuple[str, ...] = ()
-    used: Mapping[str, float] = {}
-    compiled: Mapping[str, float] = {}
-    first_seen: Mapping[str, float] = {}
-    shared_confirmed: bool = False
-    read_only: bool = False
-
-
 class ExecuteOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a plan is carried out. `watch` is called after each step; False stops cleanly before the next."""
+    """How a plan is carried out."""
 
     read_only: bool = False
     watch: Callable[[Progress], bool] = lambda progress: True
+    """Called after each step; False stops cleanly before the next."""
     grace_seconds: float = GRACE_SECONDS
+    """How long readers of a bucket get between deleting the marks and deleting the rest."""
     in_use: Callable[[str], CacheUse | None] | None = None
     """Returns who uses a root; None: this machine's processes are looked at."""
     pins: tuple[str, ...] = ()
     """Patterns of modules that no eviction takes, also if they were pinned after the plan was made."""
+
+
+DEFAULT_OPTIONS = ExecuteOptions()
 
 
 def ignore(done: int, total: int) -> None:

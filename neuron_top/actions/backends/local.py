@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neuron_top.actions.backends.base import BackendKind, BackendOptions, ContextFacts, ExecuteOptions, ignore
+from neuron_top.actions.backends.base import BackendKind, BackendOptions, ExecuteOptions, ignore
 from neuron_top.cache import filesystem
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
     from neuron_top.actions.journal.records import PlanRestored
     from neuron_top.actions.journal.trash import Trash
     from neuron_top.actions.plan import Outcome, Plan
-    from neuron_top.actions.plan_context import PlanContext
+    from neuron_top.actions.plan_context import ContextFacts, PlanContext
     from neuron_top.cache.scan.verify import EntryFinding
 
 
@@ -56,16 +56,7 @@ class LocalBackend:
         """See CacheBackend: looks at the machine's processes too."""
         from neuron_top.actions import plan_context
 
-        return plan_context.collect_context(
-            snapshot,
-            pins=facts.pins,
-            used=facts.used,
-            compiled=facts.compiled,
-            first_seen=facts.first_seen,
-            shared_confirmed=facts.shared_confirmed,
-            read_only=facts.read_only,
-            trash=self.journal(),
-        )
+        return plan_context.collect_context(snapshot, facts, self.journal())
 
     @contextlib.contextmanager
     def local_copy(self, entry: Entry) -> Iterator[tuple[str, Entry]]:
@@ -103,17 +94,9 @@ class LocalBackend:
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: renames into the trash."""
-        from neuron_top.actions import plan_context
         from neuron_top.actions.execution import local
 
-        return local.execute(
-            plan,
-            self.journal(),
-            read_only=options.read_only,
-            watch=options.watch,
-            in_use=options.in_use or plan_context.in_use,
-            pins=options.pins,
-        )
+        return local.execute(plan, self.journal(), options)
 
     def waits_for_readers(self, plan: Plan) -> bool:
         """See CacheBackend: no; a rename does not disturb readers."""

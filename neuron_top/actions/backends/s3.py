@@ -10,14 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.backends.base import BackendKind, BackendOptions, ContextFacts, ExecuteOptions, ignore
+from neuron_top.actions.backends.base import BackendKind, BackendOptions, ExecuteOptions, ignore
 from neuron_top.actions.execution import s3 as execution
 from neuron_top.actions.execution.s3_copy_target import S3CopyTarget
 from neuron_top.actions.journal import s3_restore
 from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.plan import Outcome, Plan, Totals
-from neuron_top.actions.plan_context import PlanContext, dated_ahead_caveat
+from neuron_top.actions.plan_context import ContextFacts, PlanContext, dated_ahead_caveat
 from neuron_top.actions.reasons import Caveat, CaveatCode
 from neuron_top.cache import s3
 from neuron_top.cache.filesystem import Filesystem
@@ -74,7 +74,7 @@ class S3Backend:
         if entry.state not in FAILURES:
             return entry
         objects = self._listing.objects.get(entry.path, ())
-        log = next((each for each in objects if each.key.endswith(f"/{FAILURE_LOG}")), None)
+        log = next((each for each in objects if each.name == FAILURE_LOG), None)
         try:
             text = self._bucket.read(log.key, failures.READ_BYTES).decode(errors="replace") if log and log.size else ""
         except s3.ObjectUnavailable:  # deleted since it was listed, or withheld: why the compile failed stays unknown
@@ -97,9 +97,9 @@ class S3Backend:
             read_only=facts.read_only,
             notes=(*notes, *dated_ahead_caveat(facts.first_seen)),
             pins=facts.pins,
-            used=dict(facts.used),
-            compiled=dict(facts.compiled),
-            first_seen=dict(facts.first_seen),
+            used=facts.used,
+            compiled=facts.compiled,
+            first_seen=facts.first_seen,
         )
 
     @contextlib.contextmanager
@@ -144,15 +144,7 @@ class S3Backend:
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: marks first, then a wait, then the rest."""
-        return execution.execute(
-            plan,
-            self._bucket,
-            self.journal(),
-            read_only=options.read_only,
-            grace_seconds=options.grace_seconds,
-            watch=options.watch,
-            pins=options.pins,
-        )
+        return execution.execute(plan, self._bucket, self.journal(), options)
 
     def waits_for_readers(self, plan: Plan) -> bool:
         """See CacheBackend."""

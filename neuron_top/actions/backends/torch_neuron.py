@@ -35,17 +35,9 @@ class TorchNeuronBackend(LocalBackend):
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: renames of single files into the trash."""
-        from neuron_top.actions import plan_context
         from neuron_top.actions.execution import neff_files
 
-        return neff_files.execute(
-            plan,
-            self.journal(),
-            read_only=options.read_only,
-            watch=options.watch,
-            in_use=options.in_use or plan_context.in_use,
-            pins=options.pins,
-        )
+        return neff_files.execute(plan, self.journal(), options)
 
     def copy_target(self) -> NoReturn:
         """See CacheBackend: there is none. TorchNeuron has a shared tier, and plain copies of its files work."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from neuron_top.actions.reasons import Caveat, CaveatCode
 from neuron_top.compile.compiler import Compiler
+from neuron_top.compile.compilers.by_graph import compiler_for
 from neuron_top.compile.compilers.inductor import Inductor
-from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.collect import graph_file
 from neuron_top.errors import CompilerMissing
 
@@ -51,7 +51,7 @@ def compilers_for(
     found: dict[str, Compiler] = {}
     missing: list[Caveat] = []
     for name in sorted({graph.name for path in paths if (graph := graph_file(Path(root, path)))}):
-        compiler: Compiler = LocalCompiler() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
+        compiler = LocalCompiler() if name == LocalCompiler.graph_name else compiler_for(name)
         try:
             if soon:
                 compiler.start()

@@ -13,6 +13,7 @@ from neuron_top.actions.execution.entry_writer import LocalEntryWriter, held
 from neuron_top.actions.open_entries import OpenRoot, StaleEntryError
 from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache import filesystem, trust
+from neuron_top.cache.location import is_hub_blob
 from neuron_top.cache.model.entry import MODULE
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.scan.discovery import discover
@@ -117,8 +118,7 @@ class LocalCopyTarget:
             facts = path.lstat()
         except OSError:
             return None
-        blob = "/blobs/" in str(path) and "/models--" in str(path)
-        if not (path.is_relative_to(self._root) or blob) or not stat.S_ISREG(facts.st_mode):
+        if not (path.is_relative_to(self._root) or is_hub_blob(str(path))) or not stat.S_ISREG(facts.st_mode):
             raise StaleEntryError(NotDoneCode.LINK_OUTSIDE, name)
         return StoredFile(facts.st_size, facts.st_mtime_ns, _chunks(path))
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from neuron_top.actions import entry_lock, plan_context
 from neuron_top.actions import plan as plans
+from neuron_top.actions.backends.base import DEFAULT_OPTIONS, ExecuteOptions
 from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.execution.preconditions import check_preconditions, pin_check
 from neuron_top.actions.journal import plan_history
@@ -45,25 +46,14 @@ NEEDS_QUIET = frozenset({Action.EVICT, Action.SLIM})
 """Actions that take what a client may be reading; the others take what no client can use."""
 
 
-def execute(
-    plan: Plan,
-    trash: Trash,
-    *,
-    read_only: bool = False,
-    watch: Callable[[Progress], bool] = lambda progress: True,
-    in_use: Callable[[str], CacheUse | None] = plan_context.in_use,
-    pins: Collection[str] = (),
-) -> Outcome:
-    """Execute `plan`. `watch` is called after each step; False stops cleanly before the next. No eviction takes a
-    module that one of `pins` matches.
-
-    Before a step that could harm a job, but at most once a second, `in_use` is asked who uses the root by now.
+def execute(plan: Plan, trash: Trash, options: ExecuteOptions = DEFAULT_OPTIONS) -> Outcome:
+    """Execute `plan`. Before a step that could harm a job, but at most once a second, it is asked who uses the root.
 
     Raises RefusedForSafety if the plan, read-only mode or the trash forbids it. A plan that was interrupted may be
     executed again: steps that are done already are skipped.
     """
-    check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
-    with trash.exclusively(resuming=plan.identity), Execution(plan, trash, watch, in_use, pins) as execution:
+    check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=options.read_only)
+    with trash.exclusively(resuming=plan.identity), Execution(plan, trash, options) as execution:
         execution.run()
         return execution.outcome()
 
@@ -72,16 +62,10 @@ class Execution:
     """One execution of a plan in a folder, under the maintainers' lock. Entering and leaving it write the journal's
     first and last record of it."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        trash: Trash,
-        watch: Callable[[Progress], bool],
-        in_use: Callable[[str], CacheUse | None],
-        pins: Collection[str],
-    ) -> None:
-        self.plan, self.trash, self.watch, self.in_use = plan, trash, watch, in_use
-        self.check_unpinned = pin_check(plan, pins)
+    def __init__(self, plan: Plan, trash: Trash, options: ExecuteOptions) -> None:
+        self.plan, self.trash, self.watch = plan, trash, options.watch
+        self.in_use = options.in_use or plan_context.in_use
+        self.check_unpinned = pin_check(plan, options.pins)
         self.since = min(plan.made_at, time.time())
         """From when on a use counts as one since the plan; its own time means nothing if the clock was ahead then."""
         self.use: CacheUse | None = None

@@ -10,35 +10,26 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from neuron_top.actions import plan_context
+from neuron_top.actions.backends.base import ExecuteOptions
 from neuron_top.actions.execution.local import OWN, Execution
 from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.open_entries import StaleEntryError
-from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.actions.plan import Action, Outcome, Plan, Step
 from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache import torch_neuron
 from neuron_top.cache.locks import lock_holders
 from neuron_top.cache.model.entry import key_of_neff
 from neuron_top.cache.processes import read_processes
-from neuron_top.cache.use import CacheUse
 from neuron_top.plain_files import open_plain
 
 
-def execute(
-    plan: Plan,
-    trash: Trash,
-    *,
-    read_only: bool = False,
-    watch: Callable[[Progress], bool] = lambda progress: True,
-    in_use: Callable[[str], CacheUse | None] = plan_context.in_use,
-    pins: Collection[str] = (),
-) -> Outcome:
+def execute(plan: Plan, trash: Trash, options: ExecuteOptions) -> Outcome:
     """Execute `plan`, as `execution.local.execute` does. Raises RefusedForSafety."""
-    check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
-    with trash.exclusively(resuming=plan.identity), _NeffExecution(plan, trash, watch, in_use, pins) as execution:
+    check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=options.read_only)
+    with trash.exclusively(resuming=plan.identity), _NeffExecution(plan, trash, options) as execution:
         execution.run()
         return execution.outcome()
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.backends.base import GRACE_SECONDS
+from neuron_top.actions.backends.base import DEFAULT_OPTIONS, ExecuteOptions
 from neuron_top.actions.execution.preconditions import check_preconditions, pin_check
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import Move, MovesIntended
@@ -42,28 +42,25 @@ def execute(
     plan: Plan,
     bucket: s3.Bucket,
     trash: BucketJournal,
+    options: ExecuteOptions = DEFAULT_OPTIONS,
     *,
-    read_only: bool = False,
-    grace_seconds: float = GRACE_SECONDS,
-    watch: Callable[[Progress], bool] = lambda progress: True,
     sleep: Callable[[float], object] = time.sleep,
-    pins: Collection[str] = (),
 ) -> Outcome:
     """Execute a plan on a bucket. Raises RefusedForSafety if the plan, read-only mode or the bucket forbids it.
 
-    `grace_seconds`: how long readers get between deleting the marks and deleting the rest. When `watch` returns False,
-    nothing more is deleted. A plan that was interrupted may be executed again: what it took already is skipped.
+    When `options.watch` returns False, nothing more is deleted. A plan that was interrupted may be executed again:
+    what it took already is skipped.
     """
-    check_preconditions(plan, plan.root, bucket.url, OWN, read_only=read_only)
+    check_preconditions(plan, plan.root, bucket.url, OWN, read_only=options.read_only)
     versioned = bucket.versioned()
     with trash.exclusively():
-        run = _Execution(plan, bucket, trash, pins)
+        run = _Execution(plan, bucket, trash, options.pins)
         trash.keep(plan)
         trash.write(plan_history.begun(plan, lock_owner.current()))
         try:
-            run.take_marks(watch)
+            run.take_marks(options.watch)
             if run.marks_taken:
-                run.wait_for_readers(watch, grace_seconds, sleep)
+                run.wait_for_readers(options.watch, options.grace_seconds, sleep)
             if not run.interrupted:
                 run.delete_rest()
         finally:
@@ -213,7 +210,7 @@ def _bits(parts: int) -> Iterable[int]:
 
 
 def _part(each: s3.Object) -> int:
-    return PARTS.get(each.key.rpartition("/")[2], Part.OTHER)
+    return PARTS.get(each.name, Part.OTHER)
 
 
 def _goes(step: Step, each: s3.Object) -> bool:

@@ -42,7 +42,7 @@ class S3CopyTarget:
         """See CopyTarget. One listing per entry serves all its files; asking for the mark lists the entry again."""
         if name == filenames.DONE or entry not in self._objects:
             _, objects = s3.look_again(self._bucket, entry)
-            self._objects[entry] = {each.key.rpartition("/")[2]: each for each in objects}
+            self._objects[entry] = {each.name: each for each in objects}
         found = self._objects[entry].get(name)
         if found is None:
             return None
@@ -52,7 +52,7 @@ class S3CopyTarget:
     def writer(self, entry: str) -> Iterator[S3EntryWriter]:
         """See CopyTarget. S3 has no lock that the SDK's clients would respect; an entry with a lock file is refused."""
         _, objects = s3.look_again(self._bucket, entry)
-        names = {each.key.rpartition("/")[2] for each in objects}
+        names = {each.name for each in objects}
         if any(PARTS.get(name, 0) & Part.LOCK for name in names):
             raise StaleEntryError(NotDoneCode.LOCKED)
         yield S3EntryWriter(self._bucket, f"{self._bucket.prefix}{entry}", names)

@@ -12,12 +12,11 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.entry_lock import EntryLockGuard
-from neuron_top.actions.journal import trash as journal
 from neuron_top.actions.journal import trash_contents
 from neuron_top.actions.journal.marks_last import Kept, bring_back
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
-from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.journal.trash import ADDING, Trash
 from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
 from neuron_top.actions.reasons import NotDone
@@ -41,7 +40,7 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
         plan = history.begun.plan
         if history.purged:
             raise RefusedForSafety(f"plan {plan} was purged: nothing is left to restore")
-        if history.begun.verb in journal.ADDING:
+        if history.begun.verb in ADDING:
             raise NothingToShow(f"plan {plan} removed nothing: there is nothing to restore")
         refusal = trash.half_purged(history)
         if refusal:
@@ -72,7 +71,8 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
     """(how many moves were undone, what stays). Raises RefusedForSafety if the trash cannot be used; nothing was done
     then."""
     plan, restored, kept = history.begun.plan, 0, Kept()
-    token, taken = trash.folder / plan / TOKEN, frozenset(move.inode for move in history.moves if move.is_of_artifact)
+    token = trash.folder / plan / TOKEN
+    taken = frozenset(move.inode for move in history.moves if move.is_of_artifact)
     with contextlib.ExitStack() as stack:
         try:
             root = stack.enter_context(contextlib.closing(OpenRoot(trash.root)))

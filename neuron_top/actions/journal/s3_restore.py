@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterable, Sequence
 
 from neuron_top.actions.execution.s3 import tag_number
-from neuron_top.actions.journal import trash as journal
 from neuron_top.actions.journal.marks_last import Kept, bring_back
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.s3_journal import BucketJournal
+from neuron_top.actions.journal.trash import ADDING
 from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import s3
 from neuron_top.cache.model import filenames
@@ -32,7 +32,7 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
         )
     with trash.exclusively():
         history = trash.history_of(identity)
-        if history.begun.verb in journal.ADDING:
+        if history.begun.verb in ADDING:
             raise NothingToShow(f"plan {history.begun.plan} removed nothing: there is nothing to restore")
         restored = 0
         kept = Kept()

@@ -175,11 +175,8 @@ def _work_folders(above: int, holding: Collection[str]) -> list[Move]:
 
 def _holds_files(name: str, above: int) -> bool:
     """Whether a folder holds more than folders of entries, which stay behind empty when files are brought back."""
-    handle = open_folder(name, above)
-    try:
+    with _opened(name, above) as handle:
         return any(not MODULE.match(each) for each in os.listdir(handle))  # noqa: PTH208 (a descriptor, not a path)
-    finally:
-        os.close(handle)
 
 
 def _entries(above: int, prefix: str, levels: int, steps: Collection[str]) -> Iterator[tuple[str, int]]:

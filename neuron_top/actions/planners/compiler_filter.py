@@ -3,54 +3,49 @@
 from __future__ import annotations
 
 import fnmatch
+import operator
 import re
 from collections.abc import Callable
-
-import msgspec
 
 from neuron_top.cache.model.entry import compiler_version
 
 _SPECIFIER = re.compile(r"(<=|>=|==|!=|<|>)?\s*([0-9][0-9a-zA-Z.+]*)\Z")
-
-
-class _Matcher(msgspec.Struct, frozen=True):
-    operator: str
-    version: tuple[int, ...]
-    pattern: str = ""
-
-    def __call__(self, compiler: str) -> bool:
-        if self.pattern:
-            return fnmatch.fnmatchcase(compiler, self.pattern)
-        theirs = compiler_version(compiler)
-        if not theirs:
-            return False
-        same = theirs[: len(self.version)]
-        return {
-            "<": same < self.version,
-            "<=": same <= self.version,
-            ">": same > self.version,
-            ">=": same >= self.version,
-            "==": same == self.version,
-            "!=": same != self.version,
-        }[self.operator]
+_COMPARISONS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 
 
 def compiler_filter(specifier: str | None) -> Callable[[str], bool]:
     """A test of compiler folders: `<2.20` compares as many parts as it has; what is no version is a pattern of names.
 
-    Raises ValueError for an operator without a version.
+    Without a specifier, every folder passes. Raises ValueError for an operator without a version.
     """
     if not specifier:
-        return _Matcher("", (), "*")
+        return lambda compiler: True
     found = _SPECIFIER.match(specifier.strip())
     version = _version(found[2]) if found else ()
     if found and version:
-        return _Matcher(found[1] or "==", version)
+        return _version_test(_COMPARISONS[found[1] or "=="], version)
     if specifier.lstrip()[:1] in "<>=!":
         raise ValueError(
             f"compiler {specifier!r}: expected an operator and a version (<2.20) or a pattern of folder names"
         )
-    return _Matcher("", (), specifier)
+    return lambda compiler: fnmatch.fnmatchcase(compiler, specifier)
+
+
+def _version_test(
+    compare: Callable[[tuple[int, ...], tuple[int, ...]], bool], version: tuple[int, ...]
+) -> Callable[[str], bool]:
+    def matches(compiler: str) -> bool:
+        theirs = compiler_version(compiler)
+        return bool(theirs) and compare(theirs[: len(version)], version)
+
+    return matches
 
 
 def _version(text: str) -> tuple[int, ...]:

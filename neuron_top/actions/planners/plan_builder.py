@@ -22,7 +22,7 @@ from neuron_top.actions.reasons import Goal, Reason, ReasonCode, RebuildSource, 
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry, Part, is_entry_path, is_neff_path
 
-_WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
+_EVICT, _KNOWN = Action.EVICT, ~Part.OTHER
 _FILES, _FREES, _STAYS, _LINKS, _ACTION = map(operator.attrgetter, ("files", "frees", "stays", "links", "action"))
 
 HUB = "snapshots/"
@@ -62,7 +62,7 @@ def step_of(
 
 def files_taken(action: Action, entry: Entry) -> int:
     """How many files of `entry` the action takes."""
-    if action is _WHOLE_ENTRY:
+    if action is _EVICT:
         return (entry.parts & _KNOWN).bit_count() + len(entry.others)
     return sum((entry.parts & parts).bit_count() for parts in FILES_REMOVED.get(action, ()))
 
@@ -112,7 +112,7 @@ def build_plan(
 
 def _after(before: Totals, steps: Sequence[Step]) -> Totals:
     files, freed = sum(map(_FILES, steps)), sum(map(_FREES, steps))
-    whole = list(map(_ACTION, steps)).count(_WHOLE_ENTRY)
+    whole = list(map(_ACTION, steps)).count(_EVICT)
     # An entry of TorchNeuron's cache is a file, with no folder to free; all entries of a cache are alike.
     folders = 0 if steps and is_neff_path(steps[0].path) else whole
     inodes = files - sum(map(_LINKS, steps)) + folders

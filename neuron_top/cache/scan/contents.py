@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from neuron_top.cache.location import is_hub_blob
 from neuron_top.cache.model import filenames, graph_header
 from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.record import Stats, file_facts, stats_decoder
@@ -212,9 +213,7 @@ class Contents:
     def _entry_place(self, name: str) -> str:
         """The path to open; "" for a link that leads out of the cache, unless it leads into a hub's blobs."""
         place = os.path.realpath(f"{self._folder}/{name}")
-        if place.startswith(self._root + "/") or ("/blobs/" in place and "/models--" in place):
-            return place
-        return ""
+        return place if place.startswith(self._root + "/") or is_hub_blob(place) else ""
 
     def _bytes(self, name: str, limit: int) -> bytes | None:
         place = self._entry_place(name)

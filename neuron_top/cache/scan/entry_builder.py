@@ -10,6 +10,7 @@ import os
 import stat
 from typing import NamedTuple
 
+from neuron_top.cache.location import is_hub_blob
 from neuron_top.cache.model import failures
 from neuron_top.cache.model.entry import MARKER_BYTES, Artifact, Entry, Link, Lock, Part
 from neuron_top.cache.model.failures import Failure
@@ -238,7 +239,7 @@ class EntryBuilder:
     def _target(self, name: str) -> _Linked | None:
         path = os.path.realpath(self.shared.path(self.module, name))
         inside = path.startswith(self.shared.root + "/")
-        blob = "/blobs/" in path and "/models--" in path
+        blob = is_hub_blob(path)
         if not (inside or blob):
             return None
         try:

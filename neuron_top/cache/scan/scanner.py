@@ -121,9 +121,12 @@ class _Scan:
             raise ValueError("only a snapshot can be refreshed")
         self.entries = [entry for entry in before.entries if entry.path not in paths]
         self.folders, self.others = list(before.folders), list(before.others)
-        for compiler in {path.rpartition("/")[0] for path in paths}:
-            names = [path.rpartition("/")[2] for path in paths if path.rpartition("/")[0] == compiler]
-            names = [name for name in names if is_module_name(name)]  # what else was named is counted already
+        by_compiler: dict[str, list[str]] = {}
+        for path in paths:
+            compiler, _, name = path.rpartition("/")
+            if is_module_name(name):  # what else was named is counted already
+                by_compiler.setdefault(compiler, []).append(name)
+        for compiler, names in by_compiler.items():
             with self._opened(compiler) as descriptor:
                 if descriptor is not None:
                     self._entries(compiler, descriptor, names, again=True)

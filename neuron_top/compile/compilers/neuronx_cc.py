@@ -5,8 +5,6 @@ Used where a Neuron SDK is installed, to compile graphs that lie in a cache (a r
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import signal
 import subprocess
@@ -17,7 +15,7 @@ from pathlib import Path
 from neuron_top import programs
 from neuron_top.cache.model import filenames
 from neuron_top.compile.child_output import ChildOutput, text_of
-from neuron_top.compile.child_processes import die_with_parent, end_group, wait_with_usage
+from neuron_top.compile.child_processes import die_with_parent, end_group, signal_group, wait_with_usage
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.wrapper import compile_end
 from neuron_top.errors import CompileError, CompilerMissing
@@ -119,8 +117,7 @@ class NeuronxCC:
     def close(self) -> None:
         """End every compile under way; the threads that wait for them get CompilerKilled."""
         for process in list(self._running):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            signal_group(process.pid, signal.SIGKILL)
 
     def _path(self) -> str:
         found = programs.find(self._program)

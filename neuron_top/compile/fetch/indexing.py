@@ -137,9 +137,7 @@ class Indexing:
 
     def _looked_at(self, path: str) -> IndexedEntry:
         objects = s3.objects_of(self._bucket, path)
-        return IndexedEntry(
-            path, [IndexedObject(each.key.rpartition("/")[2], each.size, each.tag, each.changed) for each in objects]
-        )
+        return IndexedEntry(path, [IndexedObject(each.name, each.size, each.tag, each.changed) for each in objects])
 
     def _pages(self, **asked: str) -> Iterator[Any]:
         pages = self._bucket.client.get_paginator("list_objects_v2").paginate(

@@ -37,7 +37,7 @@ class SharedBucket:
 
     def names(self, entry: str) -> set[str]:
         """The names of an entry's files. Raises NothingToShow."""
-        return {each.key.rpartition("/")[2] for each in s3.objects_of(self.bucket, entry)}
+        return {each.name for each in s3.objects_of(self.bucket, entry)}
 
     def fetch(self, entry: str, names: Iterable[str], folder: Path) -> None:
         """Write those of these files that the entry has into `folder`, the graph last. Raises NothingToShow, OSError.
@@ -45,7 +45,7 @@ class SharedBucket:
         A file gets its name when it is whole: a graph that is here is not fetched again.
         """
         wanted = set(names)
-        files = {each.key.rpartition("/")[2]: each for each in s3.objects_of(self.bucket, entry)}
+        files = {each.name: each for each in s3.objects_of(self.bucket, entry)}
         for name in sorted(files.keys() & wanted, key=lambda name: name in filenames.GRAPH_NAMES):
             part = folder / f"{name}.{uuid.uuid4().hex}{filenames.TEMPORARY_SUFFIX}"
             try:
@@ -71,7 +71,7 @@ class SharedBucket:
 
     def facts(self, entry: str) -> dict[str, FileFacts]:
         """Digest and length of an artifact's files, from their bytes; empty if it has no mark. Raises NothingToShow."""
-        objects = {each.key.rpartition("/")[2]: each for each in s3.objects_of(self.bucket, entry)}
+        objects = {each.name: each for each in s3.objects_of(self.bucket, entry)}
         if filenames.DONE not in objects:
             return {}
         return {name: self._facts(each) for name, each in objects.items()}

@@ -50,7 +50,7 @@ class BucketSource:
 
     def files(self, entry: str) -> Mapping[str, SourceFile]:
         """See ArtifactSource."""
-        objects = {each.key.rpartition("/")[2]: each for each in s3.objects_of(self._bucket, entry)}
+        objects = {each.name: each for each in s3.objects_of(self._bucket, entry)}
         if filenames.DONE not in objects:
             return {}
         return {

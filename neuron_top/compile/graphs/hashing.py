@@ -28,7 +28,7 @@ from torch._subclasses.functional_tensor import FunctionalTensorMode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._sympy.singleton_int import SingletonInt
 
-from neuron_top.compile.graphs import own_code, script_operators, torch_functions
+from neuron_top.compile.graphs import copying, own_code, script_operators, torch_functions
 
 _FORMAT = "neuron-top graph 2"
 _ALIGNMENT = 64
@@ -54,7 +54,7 @@ def strip_unserialized(gm: fx.GraphModule) -> None:
 
     Raises NotCacheable for a graph that runs on streams of its own: they are objects of the job.
     """
-    for module in _graph_modules(gm):
+    for module in copying.parts(gm):
         module.meta.clear()
         for node in module.graph.nodes:
             annotated = node.meta.get("custom") or {}
@@ -78,7 +78,7 @@ def describe_exactly(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mappin
     yield f"torch {torch.__version__} {torch.version.git_version}"
     yield f"settings {exactly(dict(settings), {})}"
     yield from _graph_lines(gm, "")
-    exact = any("as_strided" in str(node.target) for part in _graph_modules(gm) for node in part.graph.nodes)
+    exact = any("as_strided" in str(node.target) for part in copying.parts(gm) for node in part.graph.nodes)
     for item in inputs:
         place = _offset(item, exact) if isinstance(item, torch.Tensor) else ""
         yield f"input {described(item)} {place}"
@@ -317,9 +317,3 @@ def shape_environment(values: Sequence[Any]) -> Any:
             if isinstance(size, torch.SymInt):
                 return size.node.shape_env
     return None
-
-
-def _graph_modules(gm: fx.GraphModule) -> Iterator[fx.GraphModule]:
-    for module in gm.modules():
-        if isinstance(module, fx.GraphModule):
-            yield module

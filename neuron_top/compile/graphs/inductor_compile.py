@@ -101,9 +101,8 @@ def warm_up() -> None:
     quick_linker.use()
     joined_kernels.use()
     with gpus.counted_elsewhere():
-        if (
-            torch.cuda.is_available()
-        ):  # most graphs are then for the GPU; a fork that compiles for the CPU imports the rest itself
+        if torch.cuda.is_available():
+            # Most graphs are then for the GPU; a fork that compiles for the CPU imports the rest itself.
             _import_compiler(gpus.imported_by_compiles())
             if triton_compat.HAS_TRITON:
                 triton_compat.triton_key()  # a digest of all its files, which each compile for a GPU asks for

@@ -29,6 +29,7 @@ from torch._C._distributed_c10d import (
 )
 from torch.distributed.distributed_c10d import GroupName
 
+from neuron_top.compile.graphs import copying
 from neuron_top.compile.graphs.torch_settings import INDUCTOR
 
 _PREFIX = "neurontop:"
@@ -54,14 +55,14 @@ def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
     if not torch.distributed.is_available() or not torch.distributed.is_initialized():
         return {}
     renamed: dict[str, str] = {}
-    for module in _graph_modules(graph):
+    for part in copying.parts(graph):
         changed = False
-        for node, actual in _collectives(module.graph):
+        for node, actual in _collectives(part.graph):
             if (name := _canonical_name(actual)) is not None:
                 renamed[name], changed = actual, True
                 node.update_arg(_place(node.target), name)
         if changed:
-            module.recompile()
+            part.recompile()
     return renamed
 
 
@@ -99,16 +100,12 @@ def register_stand_ins(graph: fx.GraphModule) -> bool:
     Inductor asks for the size of a group while it compiles, and there is no job here to ask. Returns whether there are
     any. If Inductor asks them for anything else, the compile fails.
     """
-    names = {name for part in _graph_modules(graph) for _, name in _collectives(part.graph) if name.startswith(_PREFIX)}
+    names = {name for part in copying.parts(graph) for _, name in _collectives(part.graph) if name.startswith(_PREFIX)}
     for name in names:
         group = ProcessGroup(HashStore(), 0, name.count(",") + 1)
         _stand_ins.append(group)
         _register_process_group(GroupName(name), group)
     return bool(names)
-
-
-def _graph_modules(graph: fx.GraphModule) -> Iterator[fx.GraphModule]:
-    return (part for part in graph.modules() if isinstance(part, fx.GraphModule))
 
 
 def _collectives(graph: fx.Graph) -> Iterator[tuple[fx.Node, str]]:

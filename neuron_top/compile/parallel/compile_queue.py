@@ -48,10 +48,13 @@ class Fault(StrEnum):
 
 
 class CompileResult(msgspec.Struct, frozen=True, kw_only=True):
-    """How one graph ended, over all its attempts. `retries` counts the attempts after the first."""
+    """How one graph ended, over all its attempts. `retries` counts the attempts after the first.
+
+    `seconds` is what its node measured; 0.0 if nothing did.
+    """
 
     ok: bool
-    seconds: float
+    seconds: float = 0.0
     retries: int = 0
     peak_rss_bytes: int | None = None
     message: str = ""

@@ -9,6 +9,7 @@ import msgspec
 
 from neuron_top.cache.model import filenames
 from neuron_top.compile.fetch.shared_bucket import SharedBucket
+from neuron_top.compile.parallel.compile_queue import CompileResult, Fault
 from neuron_top.compile.parallel.on_node import NodeResult, NodeTask, arrived, graph_digest
 from neuron_top.errors import NeuronTopError
 
@@ -26,6 +27,15 @@ class Medium(Protocol):
     def arrived(self, graph: Path, result: NodeResult) -> str:
         """Empty once the artifact that a node published is visible here, else what is wrong."""
         ...
+
+
+def result_of(data: bytes, graph: Path, medium: Medium) -> CompileResult:
+    """The result that a node sent for a graph, once its artifact is visible here. Raises msgspec.MsgspecError."""
+    ended = msgspec.json.decode(data, type=NodeResult)
+    problem = medium.arrived(graph, ended) if ended.result.ok else ""
+    return (
+        msgspec.structs.replace(ended.result, ok=False, message=problem, fault=Fault.NODE) if problem else ended.result
+    )
 
 
 class SharedFolder:

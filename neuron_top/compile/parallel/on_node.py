@@ -25,8 +25,7 @@ from neuron_top.cache.model.graph_header import NotThisGraph
 from neuron_top.cache.model.record import FileFacts, Stats
 from neuron_top.compile.claims.choice import turns_for
 from neuron_top.compile.compiler import Compiler
-from neuron_top.compile.compilers.inductor import Inductor
-from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+from neuron_top.compile.compilers.by_graph import compiler_for
 from neuron_top.compile.fetch.fetcher import Fetcher
 from neuron_top.compile.fetch.shared_bucket import GRAPH_FILES, SharedBucket
 from neuron_top.compile.fetch.source import BucketSource
@@ -145,23 +144,21 @@ def _compile_from_bucket(task: NodeTask) -> NodeResult:
 def _compile(task: NodeTask, bucket: SharedBucket | None = None) -> NodeResult:
     graph = Path(task.graph)
     if unseen := _unseen(task):
-        return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=unseen, fault=Fault.NODE))
-    compiler: Compiler = Inductor() if graph.name == Inductor.graph_name else NeuronxCC(graph_name=graph.name)
-    with contextlib.closing(compiler):
+        return NodeResult(result=CompileResult(ok=False, message=unseen, fault=Fault.NODE))
+    with contextlib.closing(compiler_for(graph.name)) as compiler:
         return _compile_by(compiler, graph, task.retries, bucket)
 
 
 def _compile_by(compiler: Compiler, graph: Path, most_retries: int, bucket: SharedBucket | None) -> NodeResult:
     try:
-        if isinstance(compiler, Inductor):
-            compiler.start()  # it imports PyTorch while we fetch the graph
+        compiler.start()  # Inductor imports PyTorch while we fetch the graph
         directory = compiler.directory()
     except ImportError as problem:
         raise CompilerMissing(f"PyTorch cannot be imported: {problem}") from problem
     wanted = graph.parent.parent.name
     if directory != wanted:
         said = f"its compiler is {directory}, the graph is for {wanted} (another version or instruction set)"
-        return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.NODE))
+        return NodeResult(result=CompileResult(ok=False, message=said, fault=Fault.NODE))
     wrapper = _wrapper(compiler, graph, bucket)
     compiled, retries = _ended_by_signal(lambda: _attempts(wrapper, graph, most_retries))
     stats = compiled.entry.stats()
@@ -231,13 +228,11 @@ def _unseen(task: NodeTask) -> str:
 
 
 def _success(stats: Stats | None, retries: int) -> CompileResult:
-    return CompileResult(ok=True, seconds=0.0, retries=retries, peak_rss_bytes=stats.peak_rss_bytes if stats else None)
+    return CompileResult(ok=True, retries=retries, peak_rss_bytes=stats.peak_rss_bytes if stats else None)
 
 
 def _failure(problem: Exception, entry: Path | None) -> CompileResult:
-    return CompileResult(
-        ok=False, seconds=0.0, message=str(problem) or type(problem).__name__, fault=_fault(problem, entry)
-    )
+    return CompileResult(ok=False, message=str(problem) or type(problem).__name__, fault=_fault(problem, entry))
 
 
 def _fault(problem: Exception, entry: Path | None) -> Fault:

@@ -21,8 +21,8 @@ from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, Fault
 from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
-from neuron_top.compile.parallel.medium import Medium
-from neuron_top.compile.parallel.on_node import NodeResult, compile_on_node
+from neuron_top.compile.parallel.medium import Medium, result_of
+from neuron_top.compile.parallel.on_node import compile_on_node
 from neuron_top.database_address import has_password
 from neuron_top.errors import UsageError
 from neuron_top.identity import NODE_VARIABLES
@@ -187,20 +187,16 @@ def compile_result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium
     """How the compile of a task ended, once its artifact is visible here."""
     try:
         node, data = ended.result()
-        answer = msgspec.json.decode(data, type=NodeResult)
-        unseen = medium.arrived(graph, answer) if answer.result.ok else ""
+        return msgspec.structs.replace(result_of(data, graph, medium), node=node)
     except OutOfMemoryError as problem:
-        return CompileResult(ok=False, seconds=0.0, message=_first_line(problem), fault=Fault.MEMORY)
+        return CompileResult(ok=False, message=_first_line(problem), fault=Fault.MEMORY)
     except RayTaskError as problem:
         said = f"the task failed outside the compile: {str(problem).strip().rpartition(chr(10))[2]}"
-        return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST)
     except RayError as problem:
-        return CompileResult(ok=False, seconds=0.0, message=_first_line(problem), fault=Fault.LOST)
+        said = _first_line(problem)
     except Exception as problem:  # noqa: BLE001 (whatever it is, whoever waits for the task gets it)
         said = f"its result cannot be read ({type(problem).__name__}: {_first_line(problem)})"
-        return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST)
-    result = msgspec.structs.replace(answer.result, node=node)
-    return msgspec.structs.replace(result, ok=False, message=unseen, fault=Fault.NODE) if unseen else result
+    return CompileResult(ok=False, message=said, fault=Fault.LOST)
 
 
 def _connect(address: str) -> None:

@@ -18,13 +18,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from neuron_top import programs
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, Fault
 from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
-from neuron_top.compile.parallel.medium import Medium
-from neuron_top.compile.parallel.on_node import NodeResult, compile_on_node
+from neuron_top.compile.parallel.medium import Medium, result_of
+from neuron_top.compile.parallel.on_node import compile_on_node
 from neuron_top.compile.parallel.slurm_options import SlurmOptions
 from neuron_top.errors import UsageError
 from neuron_top.identity import NODE_VARIABLES
@@ -253,36 +251,28 @@ class SlurmExecutor:
 def _read(job: _Job, medium: Medium) -> CompileResult:
     """The result that a task left, once its artifact is visible here."""
     try:
-        ended = msgspec.json.decode(job.job.result(), type=NodeResult)
-        unseen = medium.arrived(job.task.graph.path, ended) if ended.result.ok else ""
+        return result_of(job.job.result(), job.task.graph.path, medium)
     except (FailedJobError, UncompletedJobError) as problem:
         said = f"the task failed outside the compile ({_last_line(problem)})"
     except Exception as problem:  # noqa: BLE001 (whatever it is, whoever waits for the task gets it)
         said = f"its result cannot be read ({type(problem).__name__}: {_last_line(problem)})"
-    else:
-        return (
-            msgspec.structs.replace(ended.result, ok=False, message=unseen, fault=Fault.NODE)
-            if unseen
-            else ended.result
-        )
-    return CompileResult(ok=False, seconds=0.0, message=f"{said}, see {job.job.paths.stderr}", fault=Fault.LOST)
+    return CompileResult(ok=False, message=f"{said}, see {job.job.paths.stderr}", fault=Fault.LOST)
 
 
 def _without_result(seen: _Seen, log: Path) -> CompileResult:
     """The result for a task that has ended, according to Slurm, without a result file."""
     state = seen.state.partition(" ")[0]
     if state == "OUT_OF_MEMORY":
-        return CompileResult(
-            ok=False, seconds=0.0, message="Slurm ended it for its memory", fault=Fault.MEMORY, node=seen.node
-        )
+        said = "Slurm ended it for its memory"
+        return CompileResult(ok=False, message=said, fault=Fault.MEMORY, node=seen.node)
     if state in ("TIMEOUT", "DEADLINE"):
         said = "Slurm's time limit ended it: give a longer one with --sbatch time=…"
-        return CompileResult(ok=False, seconds=0.0, message=said, node=seen.node)
+        return CompileResult(ok=False, message=said, node=seen.node)
     if state == "CANCELLED":
         said = "its job was canceled (scancel): run the command again"
-        return CompileResult(ok=False, seconds=0.0, message=said, node=seen.node)
+        return CompileResult(ok=False, message=said, node=seen.node)
     said = f"its task is gone (Slurm says {state.lower() or 'nothing'}), see {log}"
-    return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST, node=seen.node)
+    return CompileResult(ok=False, message=said, fault=Fault.LOST, node=seen.node)
 
 
 def _results(folder: Path) -> set[str]:

@@ -20,7 +20,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from neuron_top.compile.child_processes import end_group
 from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
@@ -47,6 +47,14 @@ _SERVER_ENDED = "server"
 """Key of the reply that is made up if none comes because the server ended: how it ended."""
 
 
+class _Waiting(NamedTuple):
+    """A request that the server has not answered yet."""
+
+    reply: Future[dict[str, Any]]
+    began: Callable[[int], None]
+    """Called with the pid of the compile's process."""
+
+
 class CompileClient:
     """One compile server, started when it is first needed and ended with this process."""
 
@@ -56,7 +64,7 @@ class CompileClient:
         self._environment: dict[str, str] = {}
         """What the server was started with."""
         self._has_worked = False
-        self._waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]] = {}
+        self._waiting: dict[int, _Waiting] = {}
         self._number = 0
         _clients.add(self)
 
@@ -113,7 +121,7 @@ class CompileClient:
             process = self._running()
             self._number += 1
             number = self._number
-            self._waiting[number] = (reply, began)
+            self._waiting[number] = _Waiting(reply, began)
             self._write(process, _request(number, task))
         return number, reply
 
@@ -124,7 +132,7 @@ class CompileClient:
                 self._write(self._process, {"id": number, "cancel": True})
         if waiting is not None:
             with contextlib.suppress(Exception):
-                waiting[0].result(timeout=5)  # we may remove its files only when the fork is gone
+                waiting.reply.result(timeout=5)  # we may remove its files only when the fork is gone
 
     def _write(self, process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
         self._has_worked = True
@@ -167,11 +175,7 @@ class CompileClient:
             end_group(process)
             raise CompilerMissing(f"the compile server cannot be used: {problem}") from None
 
-    def _read(
-        self,
-        process: subprocess.Popen[bytes],
-        waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]],
-    ) -> None:
+    def _read(self, process: subprocess.Popen[bytes], waiting: dict[int, _Waiting]) -> None:
         """Hand out replies until the server ends; callers that still wait are then told so.
 
         A reply that is cut off counts as its end, too.
@@ -182,9 +186,9 @@ class CompileClient:
             for line in process.stdout:
                 message = json.loads(line)
                 if "began" in message:
-                    waiting[message["id"]][1](message["began"])
+                    waiting[message["id"]].began(message["began"])
                 elif "id" in message and message["id"] in waiting:
-                    waiting.pop(message["id"])[0].set_result(message)
+                    waiting.pop(message["id"]).reply.set_result(message)
         except (ValueError, KeyError, OSError):
             end_group(process)
         process.stdout.close()
@@ -195,8 +199,8 @@ class CompileClient:
             if process.stdin is not None:
                 with contextlib.suppress(OSError):  # a request that nobody read
                     process.stdin.close()
-        for reply, _began in left:
-            reply.set_result({_SERVER_ENDED: process.pid, "status": status, "log": ""})
+        for each in left:
+            each.reply.set_result({_SERVER_ENDED: process.pid, "status": status, "log": ""})
 
 
 _clients: weakref.WeakSet[CompileClient] = weakref.WeakSet()

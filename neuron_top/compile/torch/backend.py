@@ -17,7 +17,7 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import torch
@@ -84,6 +84,14 @@ class _Job(msgspec.Struct, frozen=True):
     """Graphs whose function does not exist yet, and what waits for it."""
 
 
+class _Traced(NamedTuple):
+    """A graph that AOTAutograd made of the captured one."""
+
+    direction: str
+    gm: fx.GraphModule
+    inputs: Sequence[Any]
+
+
 @machine_locks.first_compile()
 def neurontop(
     gm: fx.GraphModule, example_inputs: list[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None
@@ -107,12 +115,7 @@ def neurontop(
     _start_compiler(wrapper)  # it imports PyTorch while this process tries the compiler and traces the graph
     if not wrapper.options.extract_only:
         try:
-            if in_job.freezes(patches):
-                raise hashing.NotCacheable("the values of parameters are frozen into its code")
-            if in_job.is_for_a_file():
-                raise hashing.NotCacheable("the script saves it in a file of its own")
-            with _known_to_us():
-                _check_shareable(patches, gm)
+            _check_cacheable(patches, gm)
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
             return in_job.whole(gm, example_inputs, patches)
@@ -195,17 +198,22 @@ def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | 
         return None
 
 
-def _check_shareable(patches: Mapping[str, Any], gm: fx.GraphModule) -> None:
+def _check_cacheable(patches: Mapping[str, Any], gm: fx.GraphModule) -> None:
     """Raise NotCacheable where under the settings in force `gm` can only be compiled in the job.
 
     Vector instructions are never a reason, so they are left out: to find them takes seconds if Inductor's folder is
     empty, and by the time the graph is traced the compile server has tried them.
     """
-    _shareable(torch_settings.collect(patches, cpu_code=False), gm)
+    if in_job.freezes(patches):
+        raise hashing.NotCacheable("the values of parameters are frozen into its code")
+    if in_job.is_for_a_file():
+        raise hashing.NotCacheable("the script saves it in a file of its own")
+    with _known_to_us():
+        _shareable(torch_settings.collect(patches, cpu_code=False), gm)
 
 
 def _shareable_settings(patches: Mapping[str, Any], gm: fx.GraphModule) -> dict[str, Any]:
-    """All settings in force. Raises NotCacheable as `_check_shareable`."""
+    """All settings in force. Raises NotCacheable where they do not let the code be shared."""
     return _shareable(torch_settings.collect(patches, cpu_code=gpus.cpu_code_in(gm, patches)), gm)
 
 
@@ -260,19 +268,18 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
         _keep_buffers()
     if not any(node.op.startswith("call_") for node in gm.graph.nodes):
         return _here(lambda arguments: gm(*arguments))  # it only passes values on: there is nothing to compile or keep
+    traced = _Traced(direction, gm, inputs)
     try:
-        return _or_in_job(job, direction, gm, inputs, functools.partial(_from_cache, job, direction, gm, inputs))
+        return _or_in_job(job, traced, lambda: _from_cache(job, traced))
     except Exception as failure:
         if direction == BACKWARD and torch._functorch.config.force_non_lazy_backward_lowering:
             return _here(functools.partial(_raise, failure))  # compiled early; perhaps the backward pass never runs
         raise
 
 
-def _or_in_job(
-    job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any], make: Callable[[], CachedGraph]
-) -> CachedGraph:
+def _or_in_job(job: _Job, traced: _Traced, make: Callable[[], CachedGraph]) -> CachedGraph:
     """The result of `make`; if the graph cannot be cached, compile it in this process instead."""
-    wrapper = job.wrapper
+    wrapper, (direction, gm, inputs) = job.wrapper, traced
     try:
         with _known_to_us():
             return make()
@@ -290,30 +297,27 @@ def _or_in_job(
         return _here(lambda arguments: gm(*arguments))
 
 
-def _from_cache(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any]) -> CachedGraph:
+def _from_cache(job: _Job, traced: _Traced) -> CachedGraph:
     """The function of a graph that can be cached. Raises NotCacheable, NotSerializable, CompileError."""
+    direction, gm, inputs = traced
     copy = copying.copied(gm)
+    if direction == INFERENCE:
+        return _from_cache_as(job, traced, copy, saved_strides.NOTHING)
     if direction == BACKWARD:
-        inputs = chosen_strides.laid_out(copy, inputs)
-    if direction != FORWARD:
-        return _from_cache_as(job, direction, gm, inputs, copy, saved_strides.NOTHING)
-    inputs = chosen_strides.laid_out(copy, inputs, chosen_strides.of_saved(gm, inputs))
+        laid_out = traced._replace(inputs=chosen_strides.laid_out(copy, inputs))
+        return _from_cache_as(job, laid_out, copy, saved_strides.NOTHING)
+    laid_out = traced._replace(inputs=chosen_strides.laid_out(copy, inputs, chosen_strides.of_saved(gm, inputs)))
     other = chosen_strides.reported(gm, copy)
-    made = _from_cache_as(job, direction, gm, inputs, copy, saved_strides.expected_strides(copy))
+    made = _from_cache_as(job, laid_out, copy, saved_strides.expected_strides(copy))
     chosen_strides.report(other)
     return made
 
 
 def _from_cache_as(
-    job: _Job,
-    direction: str,
-    gm: fx.GraphModule,
-    inputs: Sequence[Any],
-    copy: fx.GraphModule,
-    saved: saved_strides.ExpectedStrides,
+    job: _Job, traced: _Traced, copy: fx.GraphModule, saved: saved_strides.ExpectedStrides
 ) -> CachedGraph:
     """`copy`: the graph as it is compiled. `saved`: the strides that its backward graph is compiled for."""
-    wrapper = job.wrapper
+    wrapper, (direction, gm, inputs) = job.wrapper, traced
     found = _shareable_settings(job.patches, copy)  # read again: a backward graph may be compiled later
     cut = cut_opaque(copy)
     places = rounded(gm) if direction == FORWARD else []
@@ -347,7 +351,7 @@ def _from_cache_as(
     if not beside.is_under_way:
         return function(load())
     later = CachedGraph(kept, watch, None, saved, graph.digest, written)
-    ready = functools.partial(_or_in_job, job, direction, gm, inputs, lambda: function(load()))
+    ready = functools.partial(_or_in_job, job, traced, lambda: function(load()))
     job.later.append((later, ready))
     return later
 

@@ -43,6 +43,8 @@ class GraphToCompile(msgspec.Struct, frozen=True, kw_only=True):
     data: Callable[[], bytes]
     """Returns the content of the graph file. Raises NotSerializable where there can be none."""
     description: Callable[[], bytes] | None = None
+    flags: tuple[str, ...] | None = None
+    """The compiler flags that it was stored with; None: those of the wrapper's options."""
 
 
 class CompiledEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,18 +74,19 @@ class Compiling:
         self.interrupted = False
         """Set once every compile under way has been ended on purpose: a compiler's death is no failure then."""
 
-    def store(self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None) -> str:
+    def store(self, entry: WritableEntry, graph: GraphToCompile) -> str:
         """Store the graph with its flags; returns the digest of its file. Raises NotSerializable, CacheUnusable."""
         description = graph.description() if graph.description else None
-        flags = self._options.compiler_flags if flags is None else flags
-        return entry.store_graph(graph.data(), graph.digest or graph.key.graph, flags, description)
+        return entry.store_graph(graph.data(), graph.digest or graph.key.graph, self._flags(graph), description)
+
+    def _flags(self, graph: GraphToCompile) -> tuple[str, ...]:
+        return self._options.compiler_flags if graph.flags is None else graph.flags
 
     def compile(
         self,
         entry: WritableEntry,
         graph: GraphToCompile,
         lock: EntryLock | None,
-        flags: tuple[str, ...] | None = None,
         confirm: Callable[[], None] = lambda: None,
     ) -> CompiledEntry:
         """Compile with the entry's lock held (None: nobody else can see the entry) and publish.
@@ -100,7 +103,7 @@ class Compiling:
         entry.make()
         if lock:
             entry.sweep()
-        stored = self.store(entry, graph, flags)
+        stored = self.store(entry, graph)
         self._describe(entry, graph)
         outputs = {path.name: entry.temporary(path.name) for path in entry.artifacts}
         task = CompileTask(
@@ -109,7 +112,7 @@ class Compiling:
             graph_sha256=stored,
             graph_digest=graph.digest,
             outputs=outputs,
-            flags=self._options.compiler_flags if flags is None else flags,
+            flags=self._flags(graph),
             lock=entry.lock if lock else None,
             token=lock.token if lock else "",
             workdir=self._kept("--compile_workdir", self._options.workdir),

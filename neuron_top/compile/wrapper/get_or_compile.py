@@ -204,10 +204,10 @@ class Wrapper:
             raise FileMalformed(path, f"a cache entry with a {self.compiler.graph_name}")
         check_root(entry.root)
         digest, body = entry.stored_graph()
-        graph = GraphToCompile(key=key, data=lambda: body, digest=digest)
         try:
             with entry.reaching():
-                return self._with_room(entry, graph, entry.stored_flags())
+                graph = GraphToCompile(key=key, data=lambda: body, digest=digest, flags=entry.stored_flags())
+                return self._with_room(entry, graph)
         except NotSerializable as reason:
             why = f"the graph can only be compiled in the job it came from: {reason}"
             raise CompileError(why, module=key.name) from None
@@ -265,17 +265,15 @@ class Wrapper:
             self.log.remark_once(f"{problem}; compilers of this process work in {folder} from now on")
         return folder is not None
 
-    def _with_room(
-        self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None
-    ) -> CompiledEntry:
+    def _with_room(self, entry: WritableEntry, graph: GraphToCompile) -> CompiledEntry:
         """Compile through the cache; again with another scratch folder if a disk other than the cache's was full."""
         scratch = self._scratch.moved_to
         try:
-            return self._through_cache(entry, graph, flags)
+            return self._through_cache(entry, graph)
         except DiskFull as problem:
             if full_place([entry.path]) or not self._moved(problem, scratch):
                 raise
-        return self._through_cache(entry, graph, flags)
+        return self._through_cache(entry, graph)
 
     def _entry_at(self, path: Path) -> WritableEntry:
         return WritableEntry(
@@ -293,9 +291,7 @@ class Wrapper:
             self._root = root
         return self._root
 
-    def _through_cache(
-        self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None
-    ) -> CompiledEntry:
+    def _through_cache(self, entry: WritableEntry, graph: GraphToCompile) -> CompiledEntry:
         before, waited, asked = self._stored_failure(entry), 0.0, False
         while True:
             seen = entry.state()
@@ -309,7 +305,7 @@ class Wrapper:
                     continue
             with self._turn(entry, seen) as turn:
                 waited += turn.waited
-                result = self._in_turn(entry, graph, flags, turn, before)
+                result = self._in_turn(entry, graph, turn, before)
             if isinstance(result, CompiledEntry):
                 return result
             if result is _Next.WAIT_FOR_LOCK:
@@ -321,12 +317,7 @@ class Wrapper:
                 )
 
     def _in_turn(
-        self,
-        entry: WritableEntry,
-        graph: GraphToCompile,
-        flags: tuple[str, ...] | None,
-        turn: Turn,
-        before: _StoredFailure | None,
+        self, entry: WritableEntry, graph: GraphToCompile, turn: Turn, before: _StoredFailure | None
     ) -> CompiledEntry | _Next:
         """Compile the entry if the turn and its lock are ours; otherwise what to do next."""
         if not turn.mine:
@@ -337,7 +328,7 @@ class Wrapper:
         try:
             if not lock.acquire_claimed():
                 return _Next.WAIT_FOR_LOCK
-            return self._compile_locked(entry, graph, lock, flags, turn, before) or _Next.LOOK_UP
+            return self._compile_locked(entry, graph, lock, turn, before) or _Next.LOOK_UP
         finally:
             lock.release()
 
@@ -346,7 +337,6 @@ class Wrapper:
         entry: WritableEntry,
         graph: GraphToCompile,
         lock: EntryLock,
-        flags: tuple[str, ...] | None,
         turn: Turn,
         before: _StoredFailure | None,
     ) -> CompiledEntry | None:
@@ -355,7 +345,7 @@ class Wrapper:
         if state is not Lookup.MISS and not (state is Lookup.FAILED and self._may_retry(entry, before)):
             return None
         try:
-            compiled = self._compiling.compile(entry, graph, lock, flags, confirm=turn.confirm)
+            compiled = self._compiling.compile(entry, graph, lock, confirm=turn.confirm)
             self._has_compiled = True
             if self._share is not None:
                 self._share(entry, turn.confirm)

@@ -37,7 +37,7 @@ class KeyClaims:
                     f"INSERT INTO neurontop.claims (key, node, holder, until) VALUES (%s, %s, %s, {_IN_SECONDS})",
                     (key, node, holder, lease),
                 )
-                return self._claimed(connection, key, mine=True)
+                return self._claimed(connection, key)
             ours = (before.node, before.holder) == (node, holder)
             if not ours and before.seconds_left > 0:
                 return before
@@ -46,7 +46,7 @@ class KeyClaims:
                 f"clock_timestamp() END, until = {_IN_SECONDS} WHERE key = %s",
                 (node, holder, ours, lease, key),
             )
-            return self._claimed(connection, key, mine=True, taken_from="" if ours else before.node)
+            return self._claimed(connection, key, taken_from="" if ours else before.node)
 
     def renew(self, claim: Claim, lease: float) -> Claim:
         """Extend the lease of a key. Raises LeaseExpired if it ran out and was taken over, or was released."""
@@ -57,7 +57,7 @@ class KeyClaims:
             ).rowcount
             if not done:
                 raise LeaseExpired(f"{claim.key} is not claimed by {claim.node} any more: its lease ran out")
-            return self._claimed(connection, claim.key, mine=True)
+            return self._claimed(connection, claim.key)
 
     def release(self, claim: Claim) -> bool:
         """Give a key back; False if it was not held any more."""
@@ -74,11 +74,12 @@ class KeyClaims:
             rows = cursor.execute(f"SELECT {_COLUMNS} FROM neurontop.claims ORDER BY key").fetchall()
         return msgspec.convert(rows, list[Claim])
 
-    def _claimed(self, connection: Opened, key: str, *, mine: bool, taken_from: str = "") -> Claim:
+    def _claimed(self, connection: Opened, key: str, *, taken_from: str = "") -> Claim:
+        """The claim that this process has just taken or extended."""
         found = _claim_row(connection, key)
         if found is None:
             raise LeaseExpired(f"{self._database.place}: the claim of {key} is gone")
-        return msgspec.structs.replace(found, mine=mine, taken_from=taken_from)
+        return msgspec.structs.replace(found, mine=True, taken_from=taken_from)
 
 
 def _claim_row(connection: Opened, key: str) -> Claim | None:

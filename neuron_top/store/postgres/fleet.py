@@ -154,11 +154,12 @@ class FleetStore:
 
     def go_on(self, node: str, spool: str, run: str) -> None:
         """Note that this node's part of a job goes on, even if an earlier agent reported its end when it stopped."""
-        self._changed(
-            "UPDATE neurontop.parts SET finished = NULL, exit_code = NULL "
-            "WHERE run = %s AND node = %s AND spool = %s AND finished IS NOT NULL",
-            (run, node, spool),
-        )
+        with self._database.connection() as connection:
+            connection.execute(
+                "UPDATE neurontop.parts SET finished = NULL, exit_code = NULL "
+                "WHERE run = %s AND node = %s AND spool = %s AND finished IS NOT NULL",
+                (run, node, spool),
+            )
 
     def forget_left_jobs(self, node: str, job: str) -> None:
         """Delete this node's last state for jobs that it has left, now that it works for another one."""
@@ -378,12 +379,6 @@ class FleetStore:
             raise self._database.sentence(problem) from None
         finally:
             connection.close()
-
-    # --- below ---
-
-    def _changed(self, statement: str, values: tuple[object, ...]) -> bool:
-        with self._database.connection() as connection:
-            return connection.execute(statement.encode(), values).rowcount > 0
 
     def _rows(self, kind: type[Row], statement: str, values: tuple[object, ...]) -> list[Row]:
         with self._database.connection() as connection:
