@@ -33,7 +33,7 @@ from neuron_top.events import (
     WorkerMemoryReported,
 )
 from neuron_top.events.levels import LogLevel
-from neuron_top.events.log_sources import is_capture, is_log
+from neuron_top.events.log_sources import is_capture, is_folder, is_log
 from neuron_top.run.breakdown_history import BreakdownHistory
 from neuron_top.run.exhausted import Exhaustions
 from neuron_top.run.hardware_errors import HardwareErrors
@@ -196,6 +196,8 @@ class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
     available: bool
     text: str
     since: float | None
+    unreadable: bool = False
+    """It is a file or folder that is there, and that this user cannot read."""
 
     @property
     def is_log(self) -> bool:
@@ -204,8 +206,8 @@ class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file that is read, a log or a capture: its path is in the text."""
-        return self.is_log or is_capture(self.name)
+        """Whether it is a file that is read, a log or a capture, or a folder of logs: its path is in the text."""
+        return self.is_log or is_capture(self.name) or is_folder(self.name)
 
 
 class CoreTracker:
@@ -295,9 +297,9 @@ class CoreTracker:
             case NeuronProcessesSampled():
                 self.processes = event.processes
             case SourceAvailable():
-                self._source(event.name, True, event.detail, event.time)
+                self._source(event.name, event.detail, event.time, available=True)
             case SourceUnavailable():
-                self._source(event.name, False, event.reason, event.time)
+                self._source(event.name, event.reason, event.time, available=False, unreadable=event.unreadable)
             case _:
                 assert_never(event)
 
@@ -357,10 +359,10 @@ class CoreTracker:
             if event.memory_used is not None:
                 self.host_memory.add(event.time, event.memory_used)
 
-    def _source(self, name: str, available: bool, text: str, time: float | None) -> None:
+    def _source(self, name: str, text: str, time: float | None, *, available: bool, unreadable: bool = False) -> None:
         known = self.sources.get(name)
         since = known.since if known is not None and known.available == available else time
-        self.sources[name] = SourceStatus(name=name, available=available, text=text, since=since)
+        self.sources[name] = SourceStatus(name=name, available=available, text=text, since=since, unreadable=unreadable)
 
 
 def _adding_up(kinds: dict[str, int], memory: int | None) -> dict[str, int]:
