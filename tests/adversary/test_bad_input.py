@@ -130,7 +130,7 @@ def _as_stranger(words: list[str], state: Path, monkeypatch: pytest.MonkeyPatch)
     for name, value in _environment(state).items():
         monkeypatch.setenv(name, value)
     # The tests' own settings lie in a folder that other tests make, with their own permissions.
-    monkeypatch.setenv("NEURONTOP_CONFIG", str(state.parent / "config.toml"))
+    monkeypatch.setenv("NEURONTOP_CONFIG", os.devnull)
     for folder in (state.parent, *state.parent.parents):
         if not folder.stat().st_mode & 0o001:
             folder.chmod(folder.stat().st_mode | 0o011)
