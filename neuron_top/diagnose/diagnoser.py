@@ -68,8 +68,9 @@ _SCRATCHPAD = (b"scratchpad page siz", b"overflow scratchpad")
 """Advice that explains why a device's memory is full; no failure by itself."""
 _FAILURE_SEARCH = word_search((*_SUPPORT, *_SCRATCHPAD, *_FAILURES))
 _OLD_CODE = late_pattern(rb"\[[a-z]{3}\d{3}\]")
-_NUMBERS = late_pattern(rb"\d{5,}|\d+[:.][\d:.]+")
-"""Timestamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses are shorter."""
+_NUMBERS = late_pattern(rb"\b0x[0-9a-f]{9,16}\b|\d{5,}|\d+[:.][\d:.]+")
+"""Addresses, timestamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses are
+shorter."""
 _MOST_SHAPES = 8192
 _LONGEST_SHAPE = 1000
 _READ_ANYWAY = 1000
