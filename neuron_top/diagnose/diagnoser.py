@@ -76,6 +76,7 @@ _LONGEST_SHAPE = 1000
 _READ_ANYWAY = 1000
 """Copies of a finding's line that are read for their rank; the others are only counted."""
 _HEADING = b"Traceback ("
+_ZERO = b"\0"
 
 
 class Diagnoser:
@@ -205,7 +206,8 @@ class Diagnoser:
             return
         self._place.offset = self._place.offset if offset is None else offset
         self._place.begin(block)
-        self._walk(block, _words_of_failures((self._place.margin or margin.NO_MARGIN).behind(block)))
+        if block.strip(_ZERO):
+            self._walk(block, _words_of_failures((self._place.margin or margin.NO_MARGIN).behind(block)))
         self._place.end(counts_progress=bool(self._failures.findings.all))
 
     def _walk(self, block: bytes, marks: list[int]) -> None:
@@ -229,6 +231,8 @@ class Diagnoser:
             counted = position
             end = block.find(b"\n", position)
             end = len(block) if end < 0 else end
+            if block.startswith(_ZERO, position):  # where the file was cut while its writer had it open
+                position = end - len(block[position:end].lstrip(_ZERO))
             index = bisect_right(named, position)
             self._place.at(position)
             self._line(self._place.line_until(end), line, is_named=index < len(named) and named[index] <= end)
