@@ -23,11 +23,11 @@ folder) · 130 interrupted while printing lines
 from __future__ import annotations
 
 import argparse
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neuron_top.cli.names import named
@@ -134,7 +134,17 @@ def _shown(
 
 def _missing(paths: Sequence[str]) -> list[str]:
     """The paths that do not exist: a state that is printed once does not wait for them."""
-    return [path for path in paths if path != "-" and not os.path.lexists(path)]
+    return [path for path in paths if path != "-" and _is_missing(path)]
+
+
+def _is_missing(path: str) -> bool:
+    try:
+        Path(path).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # it is there, and reading it will say what is wrong
+        return False
+    return False
 
 
 def print_flushed(line: str) -> bool:

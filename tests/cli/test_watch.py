@@ -177,6 +177,9 @@ def test_a_state_that_is_printed_once_waits_for_no_path(environ: dict[str, str],
         return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
     assert watched(log).returncode == 0
+    dangling = tmp_path / "latest.log"
+    dangling.symlink_to(missing)
+    assert watched(dangling).returncode == 3
     for paths, is_shown in (((missing,), False), ((log, missing), True)):
         done = watched(*paths)
         assert (done.returncode, "2 from the cache" in done.stdout) == (3, is_shown)
