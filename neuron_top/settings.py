@@ -153,6 +153,7 @@ _CHOICES = {
 }
 
 
+_CONFIG = "NEURONTOP_CONFIG"
 _XDG = {"state": ("XDG_STATE_HOME", ".local/state"), "config": ("XDG_CONFIG_HOME", ".config")}
 
 
@@ -179,7 +180,7 @@ def _home(name: str) -> Path:
 
 def config_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The settings file in force: `NEURONTOP_CONFIG`, else `config.toml` in the platform's configuration folder."""
-    given = environ.get("NEURONTOP_CONFIG")
+    given = environ.get(_CONFIG)
     return Path(given) if given else _user_folder("config", environ) / "config.toml"
 
 
@@ -190,12 +191,14 @@ def load(
 ) -> tuple[Settings, dict[str, str]]:
     """Settings and, per field, their origin (`default`, `file <path>`, `environment NAME`, `command line`).
 
-    Raises UsageError for a file that is broken, and for a value that is out of bounds or of the wrong type.
+    Raises UsageError for a file that is broken, or that `NEURONTOP_CONFIG` names and that is not there, and for a value
+    that is out of bounds or of the wrong type.
     """
+    given = environ.get(_CONFIG) if path is None else None
     path = path or config_path(environ)
     values: dict[str, object] = {}
     origins = dict.fromkeys(Settings.__struct_fields__, "default")
-    text = _from_file(path)
+    text = _from_file(path, is_named=bool(given))
     for layer, origin in (
         (_parsed(path, text), f"file {path}"),
         (_from_environ(environ), None),
@@ -227,11 +230,17 @@ def shown(name: str, value: object) -> object:
     return masked(value) if name in ("store", "claims") and isinstance(value, str) else value
 
 
-def _from_file(path: Path) -> str:
-    """The text of the settings file; "" where there is none."""
+def _from_file(path: Path, *, is_named: bool) -> str:
+    """The text of the settings file; "" where there is none, which is an error of one that somebody named."""
+    if str(path) == os.devnull:
+        return ""
     try:
         return _text(path)
     except (FileNotFoundError, NotADirectoryError):
+        if is_named:
+            raise UsageError(
+                f"{_CONFIG} names {path}, which does not exist; create it (it may be empty), or unset the variable"
+            ) from None
         return ""
     except ValueError as problem:  # a name with a zero byte in it; bytes that are no UTF-8
         raise _broken(path, f"TOML ({problem})") from None

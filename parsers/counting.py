@@ -15,7 +15,7 @@ from neuron_top.parsers import log_events
 from neuron_top.parsers.base import OF_GLOG
 from neuron_top.parsers.families import COUNTED, COUNTED_KEYWORDS, search
 from neuron_top.parsers.json_lines import HEADING
-from neuron_top.parsers.reader import LogReader, keyword_ends, line_of
+from neuron_top.parsers.reader import ZERO, LogReader, keyword_ends, line_of
 from neuron_top.parsers.tally import Tally
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class CountingReader(LogReader):
 
             self._bulk = Bulk()
         self.tally.measure(block)
-        events = self._sift(block, self._bulk) if block else []
+        events = self._sift(block, self._bulk) if block.strip(ZERO) else []
         self._passed(block)
         if self._bulk.full:
             self._add_bulk(self._bulk)

@@ -24,6 +24,7 @@ _KEY = late_pattern(r"MODULE_([0-9A-Za-z]{6,64})(?:\+([0-9a-f]{8})(?![0-9A-Za-z]
 _CUT_KEY = late_pattern(r"MODULE_([0-9A-Za-z]{6,64})\+[0-9a-f]{0,7}\Z")
 _CUT_AT = 255
 _BEGINNING = late_pattern(rb'\{\s{0,9}"neuron_runtime_data"')
+_HARDWARE = "neuron_hardware_info"
 _MOST_PIECES = 100
 _MOST_FLOPS = 1e18
 """Per second and core: ten thousand times what a core of 2026 does."""
@@ -102,7 +103,6 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     device_memory: int | None = None
     cores_per_device: int | None = None
     lnc: int | None = None
-    error: str = ""
 
 
 class MonitorRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +113,8 @@ class MonitorRecord(msgspec.Struct, frozen=True, kw_only=True):
     ecc: dict[int, dict[str, int]] = {}
     hardware: Hardware = Hardware()
     pods: dict[int, str] = {}
-    problems: tuple[str, ...] = ()
+    groups: dict[str, str] = {}
+    """Groups of the system that are in it, and of the hardware → the error of each; "" where there is none."""
 
 
 def read_record(line: bytes | str) -> MonitorRecord:
@@ -162,7 +163,7 @@ def record_in(value: object) -> MonitorRecord:
         ecc=ecc,
         hardware=_hardware(top),
         pods=_pods(top.get("neuron_k8s_info")),
-        problems=tuple(_problems(system)),
+        groups=_errors({_HARDWARE: top.get(_HARDWARE), **system}),
     )
 
 
@@ -204,7 +205,7 @@ def _runtime(element: Mapping[str, object]) -> RuntimeRecord:
         executions=_executions(report),
         cpu=_cpu_share(cpu.get("vcpu_usage"), ("user", "system")),
         cpu_period=_period(cpu),
-        problems=tuple(_problems(report)),
+        problems=tuple(f"{name}: {problem}" for name, problem in _errors(report).items() if problem),
     )
 
 
@@ -311,7 +312,7 @@ def _ecc(value: object) -> dict[int, dict[str, int]]:
 
 
 def _hardware(top: Mapping[str, object]) -> Hardware:
-    info = fields.mapping(top.get("neuron_hardware_info"))
+    info = fields.mapping(top.get(_HARDWARE))
     instance = fields.mapping(top.get("instance_info") or top.get("instance_data"))
     version = fields.text(info.get("neuroncore_version"))
     lnc = info.get("logical_neuroncore_config", info.get("logical_neuroncore_size"))
@@ -323,7 +324,6 @@ def _hardware(top: Mapping[str, object]) -> Hardware:
         device_memory=_memory(info.get("neuron_device_memory_size")),
         cores_per_device=fields.whole(info.get("neuroncore_per_device_count"), 64) or None,
         lnc=fields.whole(lnc, 8) or (2 if version == "v3d" else None),
-        error=fields.text(info.get("error")),
     )
 
 
@@ -339,11 +339,10 @@ def _pods(value: object) -> dict[int, str]:
     return found
 
 
-def _problems(groups: Mapping[str, object]) -> Iterator[str]:
-    for name, group in fields.pairs(groups):
-        problem = fields.text(fields.mapping(group).get("error"))
-        if problem:
-            yield f"{fields.text(name)}: {problem}"
+def _errors(groups: Mapping[str, object]) -> dict[str, str]:
+    """Group → its error, "" where there is none; without groups that were not due."""
+    found = ((fields.text(name), fields.mapping(group)) for name, group in fields.pairs(groups))
+    return {name: fields.text(group.get("error")) for name, group in found if group}
 
 
 def _by_index(value: object) -> Iterator[tuple[int, object]]:

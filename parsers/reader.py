@@ -30,6 +30,7 @@ from neuron_top.parsers.training import Training
 
 _LONGEST_FRONT = 200
 """Characters before an object of JSON in which its prefix must end."""
+ZERO = b"\0"
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search((*KEYWORDS, log_events.HEADING.encode()))
@@ -161,6 +162,9 @@ class LogReader:
     def _read(self, block: bytes) -> list[AnyEvent]:
         """Events of a block that begins where a line (or a piece of a long one) begins."""
         self.tally.measure(block)
+        if not block.strip(ZERO):
+            self._offset = self._line_start = self._offset + len(block)
+            return []
         events = self._walk(block, self._keywords(block))
         self._passed(block)
         return events
@@ -197,6 +201,11 @@ class LogReader:
         end = len(block) if end < 0 else end
         offset = self._offset + position if position else self._line_start
         raw = block[position:end]
+        if raw.startswith(ZERO):  # where the file was cut while its writer had it open
+            raw = raw.lstrip(ZERO)
+            offset = self._offset + end - len(raw)
+            if not raw:
+                return end + 1
         if len(raw) > LINE_LIMIT:
             for start in range(0, len(raw), LINE_LIMIT):
                 events += self._text(raw[start : start + LINE_LIMIT], offset)

@@ -16,6 +16,7 @@ from neuron_top.events import AnyEvent, CheckpointReported, StepReported, Traini
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import PLAIN, Record, clip, common
 from neuron_top.parsers.step_table import LINES_BETWEEN, StepTable
+from neuron_top.units import number_text
 
 NAME = "training"
 _FLOAT = r"-?(?:\d{1,15}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?|nan|inf|NaN|Infinity)"
@@ -57,6 +58,7 @@ _AVERAGE = late_pattern(
 _FACT = late_pattern(r"\s+([A-Za-z][\w .,&()/-]{2,90}?)(?: = |: )([\d,]{1,30})\s*$")
 _BANNER = "***** Running "
 _FACT_LINES = 20
+_FACT_DIGITS = 6
 _THOUSANDS = r"\d{1,3}(?:,\d{3}){1,4}(?!\d|,\d)"
 _AMOUNT = rf"(?:{_THOUSANDS}(?:\.\d{{0,20}})?|{_FLOAT})"
 """A number, perhaps with commas between its thousands."""
@@ -244,7 +246,7 @@ def _dictionary(record: Record) -> list[AnyEvent] | None:
     if "loss" in items:
         return [step_of(items, common(record))]
     if any(key.startswith(("train_", "eval_")) for key in items):
-        return [_fact(record, key, f"{value:g}") for key, value in items.items()]
+        return [_fact(record, key, _fact_text(value)) for key, value in items.items()]
     return None
 
 
@@ -344,7 +346,7 @@ def _facts(record: Record) -> list[AnyEvent] | None:
     if found:
         return [_fact(record, "KV cache size", f"{found[1].replace(',', '')} tokens")]
     found = _AVERAGE.search(text)
-    return [_fact(record, found[1].lower(), found[2])] if found else None
+    return [_fact(record, found[1].lower(), _fact_text(float(found[2])))] if found else None
 
 
 def _may_name_loss(text: str) -> bool:
@@ -394,6 +396,11 @@ def _step_seconds_of(text: str) -> float | None:
 
 
 _READERS: tuple[Callable[[Record], list[AnyEvent] | None], ...] = (_dictionary, _bar, _bert, _serving, _facts, _loss)
+
+
+def _fact_text(value: float) -> str:
+    """A number that a program printed with all its digits, as a fact."""
+    return number_text(value, _FACT_DIGITS).replace(",", "")
 
 
 def _fact(record: Record, name: str, value: str) -> TrainingFactReported:

@@ -54,6 +54,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def _not_the_users_files(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Recordings, settings and caches of the person who runs the tests are neither read nor written."""
     place = tmp_path_factory.getbasetemp() / "of-no-user"
+    place.mkdir(exist_ok=True)
+    (place / "config.toml").touch()
     for name, folder in (("STATE_DIR", "state"), ("CONFIG", "config.toml")):
         monkeypatch.setenv(f"NEURONTOP_{name}", str(place / folder))
     monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(Path(place) / "compile-cache"))

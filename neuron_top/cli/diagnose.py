@@ -15,16 +15,18 @@ since when, and the commands that show who holds its lock and free it. If the lo
 says so, with the nearest line and where to look for more.
 
 exit status: 0 nothing failed, or what failed was overcome · 1 failed · 2 a file cannot be read, is empty or no text ·
-3 recording not found
+3 recording not found. Of several names, those that cannot be read are named on stderr, and 1 goes before 2 and 3.
 """
 
 from __future__ import annotations
 
 import argparse
 import textwrap
+from functools import partial
 
 from neuron_top import settings as configuration
-from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes, storable_name
+from neuron_top.cli.names import read_each
+from neuron_top.cli.output import log_stderr, print_json_of, print_text, standard_input_bytes, storable_name
 from neuron_top.escapes import shortened, visible
 from neuron_top.services.diagnosis import DiagnosisService
 from neuron_top.units import count_text
@@ -44,19 +46,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Read everything, then print."""
+    """Read everything that can be read, then print."""
     settings, _ = configuration.load()
     service = DiagnosisService(settings, log_stderr)
-    diagnoses = service.of(arguments.names, standard_input_bytes())
+    diagnoses, unread = read_each(arguments.names, partial(service.of, standard_input=standard_input_bytes()))
     views = {name: diagnosis_view(each, goes_on=service.goes_on(name)) for name, each in diagnoses.items()}
     if arguments.json:
         documents = {storable_name(name): diagnosis for name, diagnosis in diagnoses.items()}
-        print_json(documents if len(documents) > 1 else next(iter(documents.values())))
-    else:
+        print_json_of(documents, arguments.names)
+    elif views:
         print_text("\n\n".join(_text(name, view) for name, view in views.items()))
     if any(view.failed for view in views.values()):
         return 1
-    return 2 if any(view.is_unreadable for view in views.values()) else 0
+    return unread or (2 if any(view.is_unreadable for view in views.values()) else 0)
 
 
 def _text(name: str, view: DiagnosisView) -> str:

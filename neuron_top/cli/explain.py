@@ -11,7 +11,7 @@ folded into the graph (such as a learning rate), world size, added or removed op
 root; an entry that was evicted (by whom, when), that failed, or that newer clients cannot see. Graphs are compared by
 structure: operators, shapes and constants.
 
-exit status: 0 explained · 2 usage · 3 cache, entry or recording not found, or nothing missed
+exit status: 0 explained · 2 usage, or several graphs match · 3 cache, entry or recording not found, or nothing missed
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 import msgspec
@@ -80,6 +80,15 @@ def write_html(text: str) -> None:
 def print_json(value: object) -> None:
     """One JSON document on stdout, keys in the order of the value, two blanks of indent."""
     write_json(json_text(value, indent=2) + "\n")
+
+
+def print_json_of(documents: Mapping[str, object], names: Sequence[str]) -> None:
+    """The document of the only name that was given; of several names an object of those there are, by name."""
+    if len(set(names)) > 1:
+        print_json(documents)
+    else:
+        for document in documents.values():
+            print_json(document)
 
 
 def print_json_line(value: object) -> None:

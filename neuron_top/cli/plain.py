@@ -124,15 +124,15 @@ def _fetch_parts(view: Overview) -> list[str]:
 
 def _training_parts(view: Overview) -> list[str]:
     training = view.training
-    if training.step is None:
-        return []
-    step = f"step {training.step}" + (f"/{training.total_steps}" if training.total_steps is not None else "")
-    parts = [step]
+    parts = []
+    if training.step is not None:
+        total = f"/{training.total_steps}" if training.total_steps is not None else ""
+        parts.append(f"step {training.step}{total}")
     if training.loss is not None:
         parts.append(f"loss {units.number_text(training.loss)}")
     if training.throughput is not None:
         parts.append(f"{units.number_text(training.throughput, 3)} {training.throughput_unit}".rstrip())
-    return [", ".join(parts)]
+    return [", ".join(parts)] if parts else []
 
 
 def overview_text(view: Overview) -> str:

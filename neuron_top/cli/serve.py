@@ -25,6 +25,7 @@ import argparse
 import os
 import secrets
 import socket
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,8 +33,10 @@ from neuron_top.cli.names import named
 from neuron_top.cli.numbers import port
 from neuron_top.cli.output import log_stderr
 from neuron_top.cli.setting_options import add_prometheus, add_store, settings_of
-from neuron_top.errors import UsageError
+from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.services.notifications import notifying
+from neuron_top.settings import Settings
+from neuron_top.units import counted
 
 PORT = 8421
 SHORTEST_TOKEN = 16
@@ -100,7 +103,7 @@ def execute(arguments: argparse.Namespace) -> int:
             prefix=_prefix(arguments.prefix),
             roots=cache_roots(arguments.paths),
             shown=shown_name(arguments.paths, arguments.job or ""),
-            opened=lambda address: _opened(address, to_know),
+            opened=lambda address: _opened(address, to_know, settings),
         )
     return 0
 
@@ -117,9 +120,25 @@ def shown_name(paths: Sequence[str], job: str) -> str:
     return named[0] if len(named) == 1 else f"{named[0]} and {len(named) - 1} more"
 
 
-def _opened(address: str, to_know: Sequence[str]) -> None:
+def _opened(address: str, to_know: Sequence[str], settings: Settings) -> None:
     for line in (*to_know, f"{address}  (Ctrl-C ends)"):
         log_stderr(f"neurontop: {line}")
+    if settings.store:  # in a thread: a database that does not answer is waited for
+        threading.Thread(target=_print_fleet, args=(settings, address), name="fleet", daemon=True).start()
+
+
+def _print_fleet(settings: Settings, address: str) -> None:
+    """Say where the page of the fleet is, and why it is empty if it is."""
+    from neuron_top.services.fleet import FleetService
+
+    fleet = FleetService(settings)
+    try:
+        nodes = counted(len(fleet.page().nodes), "node")
+        log_stderr(f"neurontop: the fleet in {fleet.place}, {nodes}: {address}fleet")
+    except NeuronTopError as problem:
+        log_stderr(f"neurontop: {address}fleet is empty, and is filled as soon as it can be: {problem}")
+    finally:
+        fleet.close()
 
 
 def _token(file: Path | None, variable: str) -> str:

@@ -15,15 +15,15 @@ A duration is measured where the lines allow it, else an upper bound (≤) betwe
 `neurontop diagnose` says why a job failed; `"diagnosis"` in the JSON is its answer, and --check exits by it.
 
 exit status: 0 read · 1 with --check: the job failed (and did not recover) ·
-2 a file cannot be read · 130 interrupted
+2 a file cannot be read (it is named on stderr; the others are counted) · 130 interrupted
 """
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes, storable_name
+from neuron_top.cli.names import read_each
+from neuron_top.cli.output import log_stderr, print_json_of, print_text, standard_input_bytes, storable_name
 from neuron_top.escapes import visible
 from neuron_top.services.tally import TallyService
 
@@ -38,17 +38,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Read all files, then print."""
+    """Read all files that can be read, then print."""
     service = TallyService(log_stderr, standard_input_bytes())
-    names = list(dict.fromkeys(arguments.files))
     if arguments.json:
-        counts: dict[str, Any] = {storable_name(name): service.counts(name) for name in names}
-        print_json(counts if len(counts) > 1 else next(iter(counts.values())))
+        counts, unread = read_each(arguments.files, service.counts)
+        print_json_of({storable_name(name): each for name, each in counts.items()}, arguments.files)
         failed = any(each["diagnosis"].failed for each in counts.values())
     else:
         from neuron_top.cli.tally_text import tally_text
 
-        views = {name: service.rows(name) for name in names}
-        print_text("\n\n".join(tally_text(visible(name), view) for name, view in views.items()))
+        views, unread = read_each(arguments.files, service.rows)
+        if views:
+            print_text("\n\n".join(tally_text(visible(name), view) for name, view in views.items()))
         failed = any(view.diagnosis.failed for view in views.values())
-    return 1 if arguments.check and failed else 0
+    return 1 if arguments.check and failed else unread

@@ -105,6 +105,8 @@ def _of_file(arguments: argparse.Namespace) -> int:
             if not warned:
                 log_stderr(f"neurontop: {saved.title}: skipped a line that cannot be read: {reason}")
             warned = True
+        elif remark := source_remark(event):
+            log_stderr(f"neurontop: {saved.title}: {remark}")
         elif not arguments.once and (arguments.json or live):
             _show(event, latest, as_json=arguments.json)
     if saved.malformed > 1:

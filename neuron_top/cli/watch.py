@@ -16,8 +16,8 @@ A path need not exist yet: it is watched for. --plain (changes and alerts as lin
 the end of standard input. Else, without a terminal, the state is printed once, after all input was read, and a path
 must exist. If nothing runs here, it prints what it looked for, where, and what to do next.
 
-exit status: 0 fine · 2 usage · 3 a given path is not found (where it is watched for: nor its folder) ·
-130 interrupted while printing lines
+exit status: 0 fine · 2 usage, or a file cannot be read · 3 a given path is not found (where it is watched for: nor its
+folder) · 130 interrupted while printing lines
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from neuron_top.services.notifications import notifying
 
     settings = settings_of(arguments)
+    if arguments.view and not arguments.json:
+        raise UsageError("--view needs --json: it selects the views to stream; the screen shows all of them")
     if arguments.job and arguments.paths:
         raise UsageError(
             "specify either --job, which shows what agents shipped, or a PATH, which is read on this machine"
@@ -86,15 +88,22 @@ def execute(arguments: argparse.Namespace) -> int:
     if not on_screen and (buckets := bucket_paths(arguments.paths)):
         raise UsageError(f"{buckets[0]} can be watched on a screen only; `neurontop cache ls {buckets[0]}` lists it")
     piped = move_pipe_aside() if on_screen and "-" in arguments.paths and not has_keyboard() else None
+    on_screen = on_screen and has_keyboard() and (piped is not None or "-" not in arguments.paths)
+    missing = [] if on_screen or arguments.json or arguments.plain else _missing(arguments.paths)
+    if missing:
+        for path in missing:
+            log_stderr(f"neurontop: {path}: no such file or folder; --plain and --json wait for it")
+        arguments.paths = [path for path in arguments.paths if path not in missing]
+        if not arguments.paths:
+            return NothingToShow.exit_code
     feed = (
         job_feed(settings, arguments.job)
         if arguments.job
         else live_feed(settings, arguments.paths, piped, stays=on_screen)
     )
-    if arguments.view and not arguments.json:
-        raise UsageError("--view needs --json: it selects the views to stream; the screen shows all of them")
     with notifying(lambda: feed, settings, log_stderr, on_screen=on_screen):
-        return _shown(feed, settings, arguments, piped, on_screen=on_screen)
+        status = _shown(feed, settings, arguments, piped, on_screen=on_screen)
+    return status or (NothingToShow.exit_code if missing else 0)
 
 
 def _shown(
@@ -118,17 +127,24 @@ def _shown(
                 None if feed.is_behind else lines.each(feed, lambda progress, one: progress.wait(one.read(read)))
             ),
         )
-    if on_screen and has_keyboard() and (piped is not None or "-" not in arguments.paths):
+    if on_screen:
         return _on_screen(feed, settings, arguments.paths)
-    _check_found(arguments.paths)
     return _once(feed, settings, named=bool(arguments.paths or arguments.job))
 
 
-def _check_found(paths: Sequence[str]) -> None:
-    """Raises NothingToShow for a path that does not exist: a state that is printed once does not wait for it."""
-    for path in paths:
-        if path != "-" and not Path(path).exists():
-            raise NothingToShow(f"{path}: no such file or folder; --plain and --json wait for it")
+def _missing(paths: Sequence[str]) -> list[str]:
+    """The paths that do not exist: a state that is printed once does not wait for them."""
+    return [path for path in paths if path != "-" and _is_missing(path)]
+
+
+def _is_missing(path: str) -> bool:
+    try:
+        Path(path).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # it is there, and reading it will say what is wrong
+        return False
+    return False
 
 
 def print_flushed(line: str) -> bool:
@@ -204,7 +220,7 @@ def _follow(
 
 
 def _once(feed: EndingFeed, settings: Settings, *, named: bool) -> int:
-    """Read what there is, and print the state once."""
+    """Read what there is, and print the state once, of each job; of one whose log cannot be read only why."""
     from neuron_top.cli.plain import print_overview
     from neuron_top.services.feeds import searched_places
 
@@ -218,12 +234,19 @@ def _once(feed: EndingFeed, settings: Settings, *, named: bool) -> int:
             if not source.available and source.name != "jobs":
                 log_stderr(f"neurontop: {source.name}: {source.text}")
         return 0
-    for source in view.sources:
-        if named and not source.available and source.is_file:
-            log_stderr(f"neurontop: {source.text}")
     from neuron_top.services.jobs import named_jobs
 
     several = [one for _job, one in named_jobs(feed)]
-    for number, one in enumerate(several if len(several) > 1 else [feed]):
-        print_overview(one.read(_views(settings)["overview"]), instead_of_a_screen=number == 0)
-    return 0
+    views = [one.read(_views(settings)["overview"]) for one in several] if len(several) > 1 else [view]
+    absent = {each.name: each for job in views for each in job.sources if not each.available and each.is_file}
+    for source in absent.values() if named else ():
+        log_stderr(f"neurontop: {source.text}")
+    shown = [each for each in views if not _is_unread(each)]
+    for number, each in enumerate(shown):
+        print_overview(each, instead_of_a_screen=number == 0)
+    return UsageError.exit_code if any(source.unreadable for source in absent.values()) else 0
+
+
+def _is_unread(view: Overview) -> bool:
+    """Whether there is nothing in it because a file or folder cannot be read."""
+    return view.header.last_line is None and not view.cores and any(source.unreadable for source in view.sources)

@@ -68,13 +68,15 @@ _SCRATCHPAD = (b"scratchpad page siz", b"overflow scratchpad")
 """Advice that explains why a device's memory is full; no failure by itself."""
 _FAILURE_SEARCH = word_search((*_SUPPORT, *_SCRATCHPAD, *_FAILURES))
 _OLD_CODE = late_pattern(rb"\[[a-z]{3}\d{3}\]")
-_NUMBERS = late_pattern(rb"\d{5,}|\d+[:.][\d:.]+")
-"""Timestamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses are shorter."""
+_NUMBERS = late_pattern(rb"\b0x[0-9a-f]{9,16}\b|\d{5,}|\d+[:.][\d:.]+")
+"""Addresses, timestamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses are
+shorter."""
 _MOST_SHAPES = 8192
 _LONGEST_SHAPE = 1000
 _READ_ANYWAY = 1000
 """Copies of a finding's line that are read for their rank; the others are only counted."""
 _HEADING = b"Traceback ("
+_ZERO = b"\0"
 
 
 class Diagnoser:
@@ -204,7 +206,8 @@ class Diagnoser:
             return
         self._place.offset = self._place.offset if offset is None else offset
         self._place.begin(block)
-        self._walk(block, _words_of_failures((self._place.margin or margin.NO_MARGIN).behind(block)))
+        if block.strip(_ZERO):
+            self._walk(block, _words_of_failures((self._place.margin or margin.NO_MARGIN).behind(block)))
         self._place.end(counts_progress=bool(self._failures.findings.all))
 
     def _walk(self, block: bytes, marks: list[int]) -> None:
@@ -228,6 +231,8 @@ class Diagnoser:
             counted = position
             end = block.find(b"\n", position)
             end = len(block) if end < 0 else end
+            if block.startswith(_ZERO, position):  # where the file was cut while its writer had it open
+                position = end - len(block[position:end].lstrip(_ZERO))
             index = bisect_right(named, position)
             self._place.at(position)
             self._line(self._place.line_until(end), line, is_named=index < len(named) and named[index] <= end)

@@ -1,5 +1,5 @@
 """Sources of lines, as `Event.source` names them: `log:<path>`, `log:-` for a pipe, in a fleet `log:<node>:<path>`; and
-captures of telemetry: `telemetry:<path>`."""
+captures of telemetry: `telemetry:<path>`; and folders whose logs are read: `folder:<path>`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 _PREFIX = "log:"
 _CAPTURE = "telemetry:"
+_FOLDER = "folder:"
 PIPE_SOURCE = f"{_PREFIX}-"
 
 
@@ -23,6 +24,16 @@ def capture_source(path: str | Path) -> str:
 def is_capture(source: str) -> bool:
     """Whether this source is a capture of telemetry."""
     return source.startswith(_CAPTURE)
+
+
+def folder_source(path: str | Path) -> str:
+    """The name of a folder as a source of logs: it reports that there are none."""
+    return f"{_FOLDER}{path}"
+
+
+def is_folder(source: str) -> bool:
+    """Whether this source is a folder whose logs are read."""
+    return source.startswith(_FOLDER)
 
 
 def is_log(source: str) -> bool:

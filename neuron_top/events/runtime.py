@@ -264,7 +264,11 @@ class SourceAvailable(Event, frozen=True, kw_only=True):
 
 
 class SourceUnavailable(Event, frozen=True, kw_only=True):
-    """A source is absent or stopped; the program runs on. `reason` is a sentence with the next step."""
+    """A source is absent or stopped; the program runs on. `reason` is a sentence with the next step.
+
+    `unreadable`: it is a file or folder that is there, and that this user cannot read.
+    """
 
     name: str
     reason: str
+    unreadable: bool = False

@@ -140,7 +140,7 @@ def _sources_of_paths(
     if STANDARD_INPUT in paths:
         yield StandardInput(buffer, piped or 0, kept=piped is not None)
     if logs:
-        yield LogFiles(expanded, buffer, left_out=lambda: expanded.left_out)
+        yield LogFiles(expanded, buffer, left_out=lambda: expanded.left_out, without_logs=lambda: expanded.without_logs)
     if logs or tables:
         beside = partial(_tables, expanded, tables, graph_tables.beside)
         yield graph_tables.GraphTables(beside)
@@ -197,20 +197,33 @@ class _Logs:
         """Folders are remembered: one that cannot be read for a while must not be taken for a log."""
         self.left_out: Sequence[Path] = ()
         """Further logs in the folders, as of the last look."""
+        self.without_logs: Mapping[Path, OSError | None] = {}
+        """Folders in which there was none, as of the last look; with the reason why one cannot be read."""
 
     def __call__(self) -> list[Path]:
         """Look for them."""
-        found, left_out = list[Path](), list[Path]()
+        found, left_out, without_logs = list[Path](), list[Path](), dict[Path, OSError | None]()
         for path in self._paths:
             if path in self._folders or is_folder(path):
                 self._folders.add(path)
                 below = list(_logs_below(path))
                 found += below[:_MOST_LOGS]
                 left_out += below[_MOST_LOGS:]
+                if not below:
+                    without_logs[path] = _problem(path)
             else:
                 found.append(path)
-        self.left_out = left_out
+        self.left_out, self.without_logs = left_out, without_logs
         return found
+
+
+def _problem(folder: Path) -> OSError | None:
+    """Why a folder cannot be listed; None if it can."""
+    try:
+        os.scandir(folder).close()
+    except OSError as problem:
+        return problem
+    return None
 
 
 def _logs_below(folder: Path) -> Iterator[Path]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from neuron_top.events import SourceAvailable, SourceUnavailable
-from neuron_top.events.log_sources import log_source
+from neuron_top.events.log_sources import folder_source, log_source
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.log_span import last_clock
@@ -30,6 +30,7 @@ _COPIED_FILES = 64
 """How many copies are kept at most: each is an open file."""
 _AWAITED = "no such file yet, it is read as soon as it is there"
 _EMPTY = "the file is empty, it is read as soon as something is written to it"
+_NO_LOGS = "no log in this folder yet (a name that ends in .log, .txt, .out or .err is one), those that come are read"
 _SILENT_PIPE = "nothing was written to this pipe yet, it is read as soon as something is"
 
 
@@ -46,16 +47,20 @@ class LogFiles:
         from_end: bool = False,
         begins: Mapping[str, int] = NOWHERE,
         left_out: Callable[[], Sequence[Path]] = tuple,
+        without_logs: Callable[[], Mapping[Path, OSError | None]] = dict,
     ) -> None:
         """`begins`: by path, the offset at which reading begins; looked up when a log is first met.
 
-        `left_out`: logs that `paths` did not name because they are too many.
+        `left_out`: logs that `paths` did not name because they are too many. `without_logs`: folders in which it found
+        none, with the reason why a folder cannot be read.
         """
         self._paths, self._buffer, self._from_end = paths, buffer, from_end
-        self._begins, self._left_out = begins, left_out
+        self._begins, self._left_out, self._without_logs = begins, left_out, without_logs
         self._tails: dict[str, FileTail] = {}
         self._ingestors: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
+        self._folders: dict[str, str] = {}
+        """What was reported of folders without logs, by source."""
         self._left: tuple[str, str] = "", ""
         """What was last reported of the logs that are not read: the first one as a source, and the sentence."""
         self._whole: dict[str, WholeLog | None] = {}
@@ -124,11 +129,17 @@ class LogFiles:
             if text != self._problems.get(key, ""):
                 self._problems[key] = text
                 name = log_source(key)
-                emit(SourceUnavailable(name=name, reason=text) if text else SourceAvailable(name=name, detail=key))
+                unreadable = self._tails[key].problem is not None
+                emit(
+                    SourceUnavailable(name=name, reason=text, unreadable=unreadable)
+                    if text
+                    else SourceAvailable(name=name, detail=key)
+                )
         for key in [key for key, text in self._problems.items() if text and key not in self._named]:
             self._problems[key] = ""  # it is a folder now, or was deleted
             emit(SourceAvailable(name=log_source(key)))
         self._report_left_out(emit)
+        self._report_folders(emit)
         # Logs that a folder held first may be old; those that turn up later are new, and read from their beginning.
         self._from_end = False
         self._looked = True
@@ -143,6 +154,17 @@ class LogFiles:
         if text != said and text:
             emit(SourceUnavailable(name=name, reason=text))
         self._left = name, text
+
+    def _report_folders(self, emit: Emit) -> None:
+        now = dict[str, str]()
+        for path, problem in self._without_logs().items():
+            name = folder_source(path)
+            now[name] = text = f"{problem.strerror}: {path}" if problem else f"{_NO_LOGS}: {path}"
+            if self._folders.get(name) != text:
+                emit(SourceUnavailable(name=name, reason=text, unreadable=problem is not None))
+        for name in self._folders.keys() - now.keys():
+            emit(SourceAvailable(name=name))
+        self._folders = now
 
     def _missing(self, tail: FileTail) -> str:
         """Why there is nothing to read of a log, as a sentence; "" if there is something, or may be."""

@@ -71,7 +71,11 @@ class TelemetryLog:
             problem = f"no record of neuron-monitor in it so far: {tail.path}"
         if problem != self._problem:
             self._problem = problem
-            emit(SourceUnavailable(name=self.name, reason=problem) if problem else SourceAvailable(name=self.name))
+            emit(
+                SourceUnavailable(name=self.name, reason=problem, unreadable=tail.problem is not None)
+                if problem
+                else SourceAvailable(name=self.name)
+            )
 
     def _dated(self, event: AnyEvent) -> AnyEvent:
         """Date old records, which have no timestamps, to the file's last change; they are at least that old."""

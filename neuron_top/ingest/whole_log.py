@@ -30,7 +30,7 @@ class WholeLog:
         """Read all of it, or until stopped; reports what cannot be read."""
         ingestor = LogIngestor(self._path, self._buffer, written=last_change(self._path))
         self._buffer.without_file.add(self._source)
-        offset, remarks = 0, list[str]()
+        offset, remarks, unreadable = 0, list[str](), False
         try:
             for data in portions(self._path, remarks.append):
                 self._keep(offset, data)
@@ -40,10 +40,11 @@ class WholeLog:
                     break
         except UsageError as problem:
             remarks.append(str(problem))
+            unreadable = True
         emit_all([*ingestor.flush(), *ingestor.caught_up()], emit)
         if remarks:
             reason = "; ".join(remark.removeprefix("neurontop: ") for remark in remarks)
-            emit(SourceUnavailable(name=self._source, reason=reason))
+            emit(SourceUnavailable(name=self._source, reason=reason, unreadable=unreadable))
 
     def _keep(self, offset: int, data: bytes) -> None:
         """Write to the copy that screens scroll through, while there is room; without one they show the last lines."""

@@ -57,6 +57,12 @@ class BreakdownHistory:
         for name, column in self._parts.items():
             column[index] = sizes.get(name, _UNKNOWN)
 
+    def set_back(self, seconds: float) -> None:
+        """Date all samples earlier, as the clock they were dated by was set back by so many seconds."""
+        if self._start is not None:
+            self._start -= seconds
+            self._times = array("d", (time - seconds for time in self._times))
+
     def _halve(self) -> None:
         if len(self._times) % 2:
             for column in (self._times, self._totals, *self._parts.values()):

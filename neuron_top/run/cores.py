@@ -33,7 +33,7 @@ from neuron_top.events import (
     WorkerMemoryReported,
 )
 from neuron_top.events.levels import LogLevel
-from neuron_top.events.log_sources import is_capture, is_log
+from neuron_top.events.log_sources import is_capture, is_folder, is_log
 from neuron_top.run.breakdown_history import BreakdownHistory
 from neuron_top.run.exhausted import Exhaustions
 from neuron_top.run.hardware_errors import HardwareErrors
@@ -157,7 +157,9 @@ class Core:
             if said is None and self.kinds:
                 self.set_kinds({}, time)
                 self.set_beside(0)
-        before, self.sample, self.sampled = self.sampled, sample, time
+        if time is not None and self.sampled is not None and time < self.sampled - SMOOTH_SECONDS:
+            self._set_back(self.sampled - time, time)
+        self.sample, self.sampled = sample, time
         for seen in (sample.memory, sample.peak):
             if seen is not None:
                 self.peak = seen if self.peak is None else max(self.peak, seen)
@@ -170,14 +172,18 @@ class Core:
             else:
                 self.kinds = _adding_up(self.kinds, sample.memory)
         if time is not None:
-            self._keep(sample, time, before)
+            self._keep(sample, time)
 
-    def _keep(self, sample: CoreSample, time: float, before: float | None) -> None:
-        """Add a sample to the histories. `before`: the time of the last one."""
-        if before is not None and time < before - SMOOTH_SECONDS:
-            # The clock was set back: what was sampled before must not count as recent, nor as busy from now on.
-            self.recent_utilization, self.recent_memory = Recent(), Recent()
-            self.first_sampled, self.last_busy = time, None
+    def _set_back(self, seconds: float, time: float) -> None:
+        """The clock was set back to `time`: what was sampled before must not count as recent, nor as busy from now on,
+        and must not take in all that comes until the clock is where it was."""
+        self.recent_utilization, self.recent_memory = Recent(), Recent()
+        self.first_sampled, self.last_busy = time, None
+        for history in (self.utilization, self.memory, self.kind_history):
+            history.set_back(seconds)
+
+    def _keep(self, sample: CoreSample, time: float) -> None:
+        """Add a sample to the histories."""
         self.first_sampled = time if self.first_sampled is None else self.first_sampled
         if sample.utilization is not None:
             self.utilization.add(time, sample.utilization)
@@ -196,6 +202,8 @@ class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
     available: bool
     text: str
     since: float | None
+    unreadable: bool = False
+    """It is a file or folder that is there, and that this user cannot read."""
 
     @property
     def is_log(self) -> bool:
@@ -204,8 +212,8 @@ class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file that is read, a log or a capture: its path is in the text."""
-        return self.is_log or is_capture(self.name)
+        """Whether it is a file that is read, a log or a capture, or a folder of logs: its path is in the text."""
+        return self.is_log or is_capture(self.name) or is_folder(self.name)
 
 
 class CoreTracker:
@@ -295,9 +303,9 @@ class CoreTracker:
             case NeuronProcessesSampled():
                 self.processes = event.processes
             case SourceAvailable():
-                self._source(event.name, True, event.detail, event.time)
+                self._source(event.name, event.detail, event.time, available=True)
             case SourceUnavailable():
-                self._source(event.name, False, event.reason, event.time)
+                self._source(event.name, event.reason, event.time, available=False, unreadable=event.unreadable)
             case _:
                 assert_never(event)
 
@@ -350,17 +358,21 @@ class CoreTracker:
                 core.set_memory_of(event)
 
     def _host(self, event: HostSampled) -> None:
-        self.host = event
+        before, self.host = self.host, event
         if event.time is not None:
+            last = before.time if before is not None and before.node == event.node else None
+            if last is not None and event.time < last - SMOOTH_SECONDS:  # the clock was set back
+                for history in (self.host_cpu, self.host_memory):
+                    history.set_back(last - event.time)
             if event.cpu is not None:
                 self.host_cpu.add(event.time, event.cpu)
             if event.memory_used is not None:
                 self.host_memory.add(event.time, event.memory_used)
 
-    def _source(self, name: str, available: bool, text: str, time: float | None) -> None:
+    def _source(self, name: str, text: str, time: float | None, *, available: bool, unreadable: bool = False) -> None:
         known = self.sources.get(name)
         since = known.since if known is not None and known.available == available else time
-        self.sources[name] = SourceStatus(name=name, available=available, text=text, since=since)
+        self.sources[name] = SourceStatus(name=name, available=available, text=text, since=since, unreadable=unreadable)
 
 
 def _adding_up(kinds: dict[str, int], memory: int | None) -> dict[str, int]:

@@ -68,6 +68,11 @@ class Series:
         self._peak.extend([_UNKNOWN] * gap + [value])
         self._count = 1
 
+    def set_back(self, seconds: float) -> None:
+        """Date all samples earlier, as the clock they were dated by was set back by so many seconds."""
+        if self._start is not None:
+            self._start -= seconds
+
     def _halve(self) -> None:
         mean, peak = self._mean, self._peak
         if len(mean) % 2:

@@ -29,6 +29,8 @@ WARM_REPORTS = 3
 STEPS_KEPT = 20_000
 FACTS_KEPT = 200
 CHECKPOINTS_KEPT = 1000
+SET_BACK_SECONDS = 30.0
+"""More than the clocks of the ranks of a job are apart."""
 SAME_CHECKPOINT_SECONDS = 60.0
 """The lines of one checkpoint, from many ranks and files, are at most this far apart."""
 
@@ -216,6 +218,9 @@ class TrainingTracker:
     def _stepped(self, event: StepReported, *, is_old: bool = False) -> None:
         self.reports += 1
         time = event.time
+        if (back := self._set_back(event)) is not None:
+            for series in (self.losses, self.throughputs):
+                series.set_back(back)
         for name in ("step", "total_steps", "epoch", "loss", "learning_rate"):
             value = getattr(event, name)
             if value is not None:
@@ -237,6 +242,14 @@ class TrainingTracker:
             if time is not None:
                 self.throughputs.add(time, event.throughput)
         self._paced(event, None if is_old else time)
+
+    def _set_back(self, event: StepReported) -> float | None:
+        """By how many seconds the clock was set back before this step; None if it was not. The steps of another rank,
+        whose log may follow in the same file, begin anew."""
+        if event.step is None or self.step is None or event.time is None or self.last_time is None:
+            return None
+        back = self.last_time - event.time
+        return back if event.step > self.step and back > SET_BACK_SECONDS else None
 
     def _takes(self, unit: str) -> bool:
         """Whether a throughput in this unit belongs to the series, which must not mix units.

@@ -83,6 +83,8 @@ class PolicyService:
             raise ReadOnlyMode()
         criteria_of(settings_file.load(changes)[0])
         path = settings_file.config_path()
+        if path.exists() and not path.is_file():  # /dev/null stands for no settings
+            raise UsageError(f"{path} cannot be written: it is not a plain file")
         try:
             document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
         except ParseError as problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import IO
 
 import msgspec
@@ -29,15 +29,8 @@ class DiagnosisService:
         self._settings, self._notify = settings, notify
         self._runs = RunService(settings)
 
-    def of(self, names: Sequence[str], standard_input: IO[bytes] | None = None) -> dict[str, Diagnosis]:
-        """The diagnosis of each log file, `-` or recording. Raises NothingToShow, UsageError, StoreUnusable."""
-        return {name: self._of_one(name, standard_input) for name in dict.fromkeys(names)}
-
-    def goes_on(self, name: str) -> bool:
-        """Whether this names a recording that is still being made. Raises NothingToShow, StoreUnusable."""
-        return not is_log(name) and is_recording(run_folder(self._settings, self._runs.find(name).id))
-
-    def _of_one(self, name: str, standard_input: IO[bytes] | None) -> Diagnosis:
+    def of(self, name: str, standard_input: IO[bytes] | None = None) -> Diagnosis:
+        """The diagnosis of a log file, `-` or a recording. Raises NothingToShow, UsageError, StoreUnusable."""
         if is_log(name):
             log = portions(name, self._notify, standard_input)
             first = next(log, b"")
@@ -50,6 +43,10 @@ class DiagnosisService:
         if diagnosis is None:
             raise NothingToShow(f"recording {record.id} has kept no output; give the log file of its job instead")
         return diagnosis
+
+    def goes_on(self, name: str) -> bool:
+        """Whether this names a recording that is still being made. Raises NothingToShow, StoreUnusable."""
+        return not is_log(name) and is_recording(run_folder(self._settings, self._runs.find(name).id))
 
 
 def diagnosis_of(run: Run, settings: Settings) -> Diagnosis | None:

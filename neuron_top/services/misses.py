@@ -10,9 +10,10 @@ import time
 from collections.abc import Sequence
 
 from neuron_top.cache import roots
+from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import catalog
-from neuron_top.errors import NeuronTopError, NothingToShow
+from neuron_top.errors import NeuronTopError, NothingToShow, UsageError
 from neuron_top.explain.miss_causes import Explanation, explain
 from neuron_top.explain.miss_evidence import MissEvidence
 from neuron_top.ingest import run_loader
@@ -34,6 +35,7 @@ __all__ = ["MISSES_EXPLAINED", "MissDocument", "MissService"]
 
 MISSES_EXPLAINED = 25
 """The most misses of a run that are explained on a screen or in a report: those that took longest."""
+_MOST_NAMED = 5
 OTHER_ROOTS = 3
 """The most other caches of this machine that are searched for the same graph."""
 
@@ -59,8 +61,18 @@ class MissService:
         return self.misses(questions(run_loader.load([run], self._settings), 0.0))
 
     def explain_module(self, module: str) -> MissDocument:
-        """Everything that is known about one graph, for a program. Raises NothingToShow."""
-        return document(_Explainer(self._settings, self._root).explain(MissQuery(module=module)))
+        """Everything that is known about the graph that a key, or a part of one, names; for a program.
+
+        Raises NothingToShow, and UsageError if it is a part of the keys of several graphs.
+        """
+        explainer = _Explainer(self._settings, self._root)
+        query = MissQuery(module=module)
+        keys = sorted({entry.module for entry in explainer.entries(query)})
+        if len({key.partition("+")[0] for key in keys}) > 1:
+            names = ", ".join(keys[:_MOST_NAMED])
+            more = " …" if len(keys) > _MOST_NAMED else ""
+            raise UsageError(f"{len(keys)} keys match {module!r}; give a longer part of one: {names}{more}")
+        return document(explainer.explain(query))
 
     def explain_run(self, run: Run, limit: int) -> tuple[list[MissDocument], int]:
         """The misses of a run that took longest, `limit` of them explained; and how many there are."""
@@ -85,6 +97,10 @@ class _Explainer:
         self._settings, self._root = settings, root
         self._snapshots: dict[str, Snapshot] = {}
         self._evidence = MissEvidence()
+
+    def entries(self, query: MissQuery) -> list[Entry]:
+        """The entries that a query's key, or part of one, matches. Raises NothingToShow if no cache can be read."""
+        return self._snapshot(self._root or self._root_of(query)).find(query.module)
 
     def explain(self, query: MissQuery) -> Explanation:
         """Why a graph missed. Raises NothingToShow if no cache can be read."""

@@ -20,6 +20,7 @@ from neuron_top.processes.log_input import STANDARD_INPUT, portions
 from neuron_top.run.hardware_errors import HardwareErrors
 from neuron_top.settings import Settings
 from neuron_top.telemetry.banks import bank_levels
+from neuron_top.telemetry.monitor_events import NAME
 from neuron_top.telemetry.observer import DEFAULT_URL, OFF, ObserverAddress, ObserverSource, checked_url, is_url
 from neuron_top.telemetry.source import TelemetrySource, drive
 
@@ -87,7 +88,6 @@ class LatestTelemetry:
         self._counters: dict[tuple[int, int], events.CoreCountersRead] = {}
         self.unavailable: set[str] = set()
         """Names of the sources that report nothing."""
-        self._is_monitor_unavailable = False
 
     def apply(self, event: AnyEvent) -> None:
         """Take one event into account."""
@@ -109,7 +109,6 @@ class LatestTelemetry:
                 self.executions[event.pid, event.tag] = event
             case events.SourceUnavailable():
                 self.unavailable.add(event.name)
-                self._is_monitor_unavailable |= event.source == MONITOR
             case _:
                 pass
 
@@ -122,7 +121,7 @@ class LatestTelemetry:
         """Whether there is a sample of `source`: from the monitor, if it is installed, one with rates."""
         if source == NEURON_LS:
             return self.devices is not None
-        if source not in (AUTO, MONITOR) or self._is_monitor_unavailable:
+        if source not in (AUTO, MONITOR) or NAME in self.unavailable:
             return self.cores is not None
         has_rates = self.host is not None and self.host.cpu is not None
         return has_rates and self.cores is not None and self.cores.source == MONITOR

@@ -25,7 +25,7 @@ from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
 from neuron_top.processes import die_with_parent
 from neuron_top.processes.stop_request import StopRequest
 from neuron_top.telemetry import tools
-from neuron_top.telemetry.monitor_events import MonitorReader
+from neuron_top.telemetry.monitor_events import NAME, MonitorReader
 from neuron_top.telemetry.source import Emit
 
 _CHUNK = 1 << 16
@@ -71,7 +71,7 @@ class MonitorSource:
     `delivering` says whether records come at present, for sources that stand in for it.
     """
 
-    name = "neuron-monitor"
+    name = NAME
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ mean nothing and are left out, its memory is fine. Pure apart from the clock tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -26,13 +26,18 @@ from neuron_top.events import (
     LoadedModel,
     NeuronProcess,
     NeuronProcessesSampled,
+    SourceAvailable,
+    SourceUnavailable,
 )
 from neuron_top.parsers.json_fields import LONGEST_DOCUMENT
 from neuron_top.parsers.neuron_monitor import Hardware, Model, MonitorRecord, RuntimeRecord, read_record, torn_apart
 from neuron_top.telemetry.instances import Machine, machine
 
+NAME = "neuron-monitor"
 SHORTEST_REQUEST = 1.0
 """Seconds: the shortest period that neuron-monitor honors."""
+_MOST_GROUPS = 32
+"""Groups of the system whose errors are reported; there are four."""
 _SHOWN_OF_A_BROKEN_LINE = 2000
 
 
@@ -55,6 +60,8 @@ class MonitorReader:
         self._announced: Hardware | None = None
         self._pending = bytearray()
         self._skipping = False
+        self._errors: dict[str, str] = {}
+        """What was reported of groups that the monitor cannot read, by group."""
         self.records = self.malformed = 0
 
     def feed(self, data: bytes) -> list[AnyEvent]:
@@ -93,13 +100,25 @@ class MonitorReader:
     def events(self, record: MonitorRecord) -> list[AnyEvent]:
         """The events of one record, the machine first when it is new."""
         at = self._clock() if self._clock else None
-        found = [*self._devices(record.hardware), *events_of(record, self._requested)]
+        found = [
+            *self._devices(record.hardware),
+            *self._groups(record.groups),
+            *events_of(record, self._requested),
+        ]
         return [msgspec.structs.replace(event, at=at, source=self.source) for event in found]
 
     def _devices(self, hardware: Hardware) -> Iterator[AnyEvent]:
         if self._announce and hardware.devices and hardware != self._announced:
             self._announced = hardware
             yield devices_found(hardware)
+
+    def _groups(self, groups: Mapping[str, str]) -> Iterator[AnyEvent]:
+        """Groups of the system that the monitor cannot read, or can read again."""
+        for group, error in groups.items():
+            if error != self._errors.get(group, "") and (group in self._errors or len(self._errors) < _MOST_GROUPS):
+                self._errors[group] = error
+                name = f"{NAME} {group}"
+                yield SourceUnavailable(name=name, reason=error) if error else SourceAvailable(name=name)
 
 
 def machine_of(hardware: Hardware) -> Machine:

@@ -271,7 +271,8 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
             return _cut_off(view)
         case VerdictState.IDLE:
             if head.name:  # name of the only log that is read
-                return "the log has no line yet", ""
+                unread = (source.text for source in view.sources if source.unreadable)
+                return next(unread, "the log has no line yet"), ""
             return _without_job(view), _START
         case VerdictState.WAITING:
             return _waiting(view), ""

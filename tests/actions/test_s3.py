@@ -393,7 +393,7 @@ def test_an_artifact_that_the_service_withholds_keeps_no_other_from_being_copied
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """`neurontop cache …` with state and settings of this test alone."""
-    environ = {**os.environ, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": str(tmp_path / "none")}
+    environ = {**os.environ, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": os.devnull}
 
     def call(*words: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "neuron_top", "cache", *map(str, words)]

@@ -52,7 +52,7 @@ class Attack:
         self.environ = {
             **{name: value for name, value in os.environ.items() if not name.startswith("NEURONTOP_")},
             "NEURONTOP_STATE_DIR": str(folder / "state"),
-            "NEURONTOP_CONFIG": str(folder / "none.toml"),
+            "NEURONTOP_CONFIG": os.devnull,
             "TERM": "xterm",
         }
 

@@ -64,7 +64,7 @@ def started(root: Path, folder: Path, inductor: Path, **environ: str) -> Iterato
         "NEURON_COMPILE_CACHE_URL": str(root),
         "TORCHINDUCTOR_CACHE_DIR": str(inductor),
         "NEURONTOP_STATE_DIR": str(folder / "state"),
-        "NEURONTOP_CONFIG": str(folder / "none.toml"),
+        "NEURONTOP_CONFIG": os.devnull,
     }
     dropped = ("NEURON", "TORCHINDUCTOR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}

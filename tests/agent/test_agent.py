@@ -31,7 +31,7 @@ def environment(tmp_path: Path, node: str = "n1") -> dict[str, str]:
     cache = tmp_path / "cache"
     return os.environ | {
         "NEURONTOP_STATE_DIR": str(tmp_path / f"state-{node}"),
-        "NEURONTOP_CONFIG": str(tmp_path / "config.toml"),
+        "NEURONTOP_CONFIG": os.devnull,
         "NEURONTOP_NODE": node,
         "NEURON_COMPILE_CACHE_URL": str(cache),
     }

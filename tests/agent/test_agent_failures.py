@@ -125,7 +125,7 @@ def test_two_machines_with_one_name_at_once_leave_one_that_is_right(tmp_path: Pa
     environ = os.environ | {
         "NEURONTOP_NODE": "n1",
         "NEURONTOP_STATE_DIR": str(tmp_path / "other"),
-        "NEURONTOP_CONFIG": str(tmp_path / "none.toml"),
+        "NEURONTOP_CONFIG": os.devnull,
     }
     other = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=240)
     assert other.returncode == 4, other.stderr

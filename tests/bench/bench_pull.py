@@ -79,7 +79,7 @@ def client(place: Path) -> Timed:
 
 def pull(url: str, place: Path) -> Timed:
     """The command."""
-    environ = {**os.environ, "NEURONTOP_STATE_DIR": f"{place}-state", "NEURONTOP_CONFIG": f"{place}-none.toml"}
+    environ = {**os.environ, "NEURONTOP_STATE_DIR": f"{place}-state", "NEURONTOP_CONFIG": os.devnull}
     command = [sys.executable, "-m", "neuron_top", "cache", "pull", url, "--to", str(place)]
     found = timed(command, environ, Path.cwd())
     if (place / ENTRY / "model.neff").stat().st_size != BYTES or not (place / ENTRY / "model.done").exists():

@@ -66,7 +66,7 @@ def in_turns(words: list[str], trees: dict[str, Path], folder: Path, rounds: int
         for name in taken if turn % 2 else reversed(taken):
             state = {
                 "NEURONTOP_STATE_DIR": str(folder / f"state-{name}"),
-                "NEURONTOP_CONFIG": str(folder / "none.toml"),
+                "NEURONTOP_CONFIG": os.devnull,
             }
             environ = {**kept, **state, "HOME": str(folder), "PYTHONPATH": str(trees.get(name, ""))}
             bare = [sys.executable, "-P", "-c", IMPORTS]

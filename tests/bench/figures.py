@@ -135,7 +135,7 @@ def own_folders() -> Iterator[tuple[Path, dict[str, str]]]:
         "NEURON_COMPILE_CACHE_URL": str(folder / "cache"),
         "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
         "NEURONTOP_STATE_DIR": str(folder / "state"),
-        "NEURONTOP_CONFIG": str(folder / "none.toml"),
+        "NEURONTOP_CONFIG": os.devnull,
     }
     try:
         yield folder, {**kept, **own}

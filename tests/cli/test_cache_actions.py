@@ -44,6 +44,7 @@ def root(tmp_path: Path) -> Path:
 def environ(tmp_path: Path) -> dict[str, str]:
     """State, settings and work folders of this test alone."""
     (tmp_path / "tmp").mkdir()
+    (tmp_path / "config.toml").touch()
     own = {
         "NEURONTOP_STATE_DIR": str(tmp_path / "state"),
         "NEURONTOP_CONFIG": str(tmp_path / "config.toml"),
@@ -265,6 +266,7 @@ def test_a_policy_is_written_into_the_file_that_the_settings_link_to(run: Run, e
     kept.parent.mkdir()
     kept.write_text("# mine\nascii = true\n")
     kept.chmod(0o640)
+    settings.unlink()
     settings.symlink_to(kept)
     assert run("policy", "--max-size", "1GB").returncode == 0
     assert kept.read_text() == '# mine\nascii = true\ncache_max_size = "1GB"\n'

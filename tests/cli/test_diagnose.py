@@ -152,6 +152,19 @@ def test_a_name_of_nothing_is_exit_status_3_and_a_file_that_is_not_there_2(tmp_p
     assert neurontop("diagnose", f"{tmp_path}/none.log", home=tmp_path).returncode in (2, 3)
 
 
+def test_the_logs_that_can_be_read_are_diagnosed_beside_names_that_cannot(tmp_path: Path) -> None:
+    good, bad, damaged = tmp_path / "good.log", tmp_path / "bad.log", tmp_path / "old.log.gz"
+    good.write_text(FINE)
+    bad.write_text(FAILED)
+    damaged.write_bytes(b"\x1f\x8bno more")
+    result = neurontop("diagnose", "nothing", str(good), str(damaged), home=tmp_path)
+    assert (result.returncode, result.stdout) == (3, f"{good}: no failure; the log just stops\n")
+    assert ["nothing" in line for line in result.stderr.splitlines()] == [True, False]
+    assert f"cannot read {damaged}: " in result.stderr
+    result = neurontop("diagnose", "--json", str(damaged), str(bad), home=tmp_path)
+    assert (result.returncode, list(json.loads(result.stdout))) == (1, [str(bad)])
+
+
 def test_the_status_of_a_recording_begins_with_the_cause_and_carries_the_diagnosis(tmp_path: Path) -> None:
     command = f"print({FAILED!r}, end=''); raise SystemExit(1)"
     neurontop("run", "--plain", "--", sys.executable, "-c", command, home=tmp_path)

@@ -33,7 +33,7 @@ def test_a_command_that_cannot_be_watched_does_not_run(left: int, tmp_path: Path
     pid = tmp_path / "pid"
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(left), "sh", "-c", f"echo $$ > {pid}; exec sleep 300"],
-        env={**os.environ, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": str(tmp_path / "none")},
+        env={**os.environ, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": os.devnull},
         capture_output=True,
         text=True,
         timeout=240,

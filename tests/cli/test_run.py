@@ -33,7 +33,7 @@ class Here:
         self.environ = {
             **{name: value for name, value in os.environ.items() if not name.startswith("NEURONTOP_")},
             "NEURONTOP_STATE_DIR": str(self.state),
-            "NEURONTOP_CONFIG": str(folder / "none.toml"),
+            "NEURONTOP_CONFIG": os.devnull,
         }
 
     def __call__(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -22,9 +22,7 @@ def started(arguments: list[str], folder: Path, hang_up: signal.Handlers = signa
     pid, terminal = pty.fork()
     if pid == 0:
         signal.signal(signal.SIGHUP, hang_up)
-        os.environ.update(
-            NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=str(folder / "none")
-        )
+        os.environ.update(NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=os.devnull)
         os.execv(sys.executable, [sys.executable, "-m", "neuron_top", *arguments])
     return pid, terminal
 
@@ -137,7 +135,7 @@ def test_the_live_view_is_drawn_where_standard_error_goes_to_a_file(tmp_path: Pa
     command = f"exec {sys.executable} -m neuron_top watch {log} 2> {told}"
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ.update(NEURONTOP_STATE_DIR=str(tmp_path), TERM="xterm", NEURONTOP_CONFIG=str(tmp_path / "none"))
+        os.environ.update(NEURONTOP_STATE_DIR=str(tmp_path), TERM="xterm", NEURONTOP_CONFIG=os.devnull)
         os.execv("/bin/sh", ["sh", "-c", command])
     shown = read_until(terminal, b"neuron-top")
     os.write(terminal, b"q")
@@ -221,9 +219,7 @@ def in_a_shell(folder: Path, command: str) -> tuple[int, int]:
     """A shell with job control that was given a command: its process id, and our end of its terminal."""
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ.update(
-            NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=str(folder / "none")
-        )
+        os.environ.update(NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=os.devnull)
         os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
     os.write(terminal, f"stty -echo; {command}\n".encode())
     return pid, terminal
@@ -269,7 +265,7 @@ def shell_shows(command: str, folder: Path, **environment: str) -> bytes:
     """What a terminal shows of a command line of a shell."""
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ.update(NEURONTOP_STATE_DIR=str(folder / "state"), NEURONTOP_CONFIG=str(folder / "none"))
+        os.environ.update(NEURONTOP_STATE_DIR=str(folder / "state"), NEURONTOP_CONFIG=os.devnull)
         os.environ.update(environment)
         os.execvp("bash", ["bash", "--norc", "-mc", f"{command}; echo ended with $?"])
     shown, deadline = b"", time.monotonic() + 60

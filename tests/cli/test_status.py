@@ -144,3 +144,11 @@ def test_the_next_step_of_a_log_that_ends_in_a_short_wait_is_to_ask_for_the_lock
     assert main(["status", str(log)]) == 0
     step = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("next: "))
     assert step.startswith("next: neurontop cache show /c MODULE_12345678901234567890+e30acd3a says who")
+
+
+def test_a_loss_without_a_step_is_shown_beside_the_verdict_that_has_it(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.write_text("{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n")
+    assert main(["status", str(log)]) == 0
+    assert "  training     loss 2.5\n" in capsys.readouterr().out

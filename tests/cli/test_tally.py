@@ -62,6 +62,20 @@ def test_a_missing_file_is_a_usage_error_with_a_clear_message(tmp_path: Path) ->
     assert "none.log: No such file or directory" in result.stderr
 
 
+def test_the_files_that_can_be_read_are_counted_beside_one_that_cannot(tmp_path: Path) -> None:
+    log, failed, missing = tmp_path / "a.log", tmp_path / "b.log", tmp_path / "none.log"
+    log.write_text(LOG)
+    failed.write_text(FAILED)
+    result = tally("--json", str(missing), str(log))
+    assert (result.returncode, list(json.loads(result.stdout))) == (2, [str(log)])
+    assert result.stderr.count("none.log: No such file or directory") == 1
+    result = tally(str(log), str(missing))
+    assert (result.returncode, result.stdout.startswith(f"{log}: 4 lines")) == (2, True)
+    assert tally("--check", str(failed), str(missing)).returncode == 1
+    result = tally("--json", str(missing), str(tmp_path))
+    assert (result.returncode, json.loads(result.stdout), len(result.stderr.splitlines())) == (2, {}, 2)
+
+
 def test_binary_junk_is_read_without_complaint(tmp_path: Path) -> None:
     junk = tmp_path / "junk"
     junk.write_bytes(bytes(range(256)) * 500)

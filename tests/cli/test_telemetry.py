@@ -34,7 +34,7 @@ def command(*options: str) -> list[str]:
 
 
 def telemetry(*options: str, stdin: bytes = b"", path: str = "/nonexistent") -> subprocess.CompletedProcess[bytes]:
-    environ = os.environ | {"PATH": path, "NEURONTOP_CONFIG": "/nonexistent/config.toml"}
+    environ = os.environ | {"PATH": path, "NEURONTOP_CONFIG": os.devnull}
     return subprocess.run(command(*options), input=stdin, env=environ, capture_output=True, check=False, timeout=120)
 
 

@@ -33,7 +33,7 @@ def log_lines() -> list[str]:
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NEURON")}
-    return kept | {"NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": str(tmp_path / "none.toml")}
+    return kept | {"NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": os.devnull}
 
 
 class Watching:
@@ -157,14 +157,15 @@ def test_plain_says_of_which_logs_nothing_can_be_read_yet(environ: dict[str, str
         process.terminate()
 
 
-def test_plain_says_of_a_folder_without_a_log_that_it_waits_for_a_job(environ: dict[str, str], tmp_path: Path) -> None:
+def test_plain_says_of_a_folder_without_a_log_that_it_waits_for_one(environ: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
     with watching(environ, "--plain", str(folder)) as running:
         running.until(lambda line: line == "waiting for a job\n")
         (folder / "train.log").write_text("\n".join(log_lines()) + "\n")
         running.until(lambda line: "step 10/10, loss 2" in line)
-    assert running.lines[0] == "waiting for a job\n"
+    assert f"those that come are read: {folder}" in running.lines[0]
+    assert running.lines[1] == "waiting for a job\n"
 
 
 def test_a_state_that_is_printed_once_waits_for_no_path(environ: dict[str, str], tmp_path: Path) -> None:
@@ -176,10 +177,34 @@ def test_a_state_that_is_printed_once_waits_for_no_path(environ: dict[str, str],
         return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
     assert watched(log).returncode == 0
-    for paths in ((missing,), (log, missing)):
+    dangling = tmp_path / "latest.log"
+    dangling.symlink_to(missing)
+    assert watched(dangling).returncode == 3
+    for paths, is_shown in (((missing,), False), ((log, missing), True)):
         done = watched(*paths)
-        assert (done.returncode, done.stdout) == (3, "")
+        assert (done.returncode, "2 from the cache" in done.stdout) == (3, is_shown)
         assert f"{missing}: no such file or folder; --plain and --json wait for it" in done.stderr
+
+
+def test_a_file_that_cannot_be_read_is_named_beside_the_state_of_the_others(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    log, damaged, folder = tmp_path / "train.log", tmp_path / "old.log.gz", tmp_path / "logs"
+    log.write_text("\n".join(log_lines()) + "\n")
+    damaged.write_bytes(b"\x1f\x8bno more")
+    folder.mkdir()
+
+    def watched(*paths: Path) -> tuple[int, str, str]:
+        words = [*PROGRAM, "watch", *map(str, paths)]
+        done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=PATIENCE)
+        return done.returncode, done.stdout, done.stderr
+
+    assert watched(damaged)[:2] == (2, "")
+    status, shown, remarks = watched(log, damaged)
+    assert (status, "2 from the cache" in shown, "old.log.gz" in shown) == (2, True, False)
+    assert f"cannot read {damaged}: " in remarks
+    status, shown, remarks = watched(folder)
+    assert (status, "no log in this folder yet" in remarks, str(folder) in remarks) == (0, True, True)
 
 
 def test_a_next_step_of_a_job_that_goes_on_comes_with_what_it_is_about(environ: dict[str, str], tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def _environment(mode: str, folder: Path) -> dict[str, str]:
         "NEURON_COMPILE_CACHE_URL": str(folder / "cache"),
         "NEURONTOP_EVENTS_DIR": str(folder / "events"),
         "NEURONTOP_STATE_DIR": str(folder / "state"),
-        "NEURONTOP_CONFIG": str(folder / "none.toml"),
+        "NEURONTOP_CONFIG": os.devnull,
         "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(inductor) if on_cpu else inductor),
         "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",

@@ -89,7 +89,7 @@ def test_what_it_repeats_is_counted_once() -> None:
 def test_every_line_that_run_prints_is_known_as_ours(tmp_path: Path) -> None:
     steps = "for i in range(4): print(f'step {i} loss 0.{i}', flush=True); time.sleep(0.4)"
     code = f"import time\n{steps}\nraise ValueError(1)"
-    environ = {**os.environ, "NEURONTOP_STATE_DIR": str(tmp_path), "NEURONTOP_CONFIG": str(tmp_path / "none")}
+    environ = {**os.environ, "NEURONTOP_STATE_DIR": str(tmp_path), "NEURONTOP_CONFIG": os.devnull}
     command = [sys.executable, "-m", "neuron_top", "run", "--", sys.executable, "-c", code]
     done = subprocess.run(
         command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False

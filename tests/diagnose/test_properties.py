@@ -160,3 +160,14 @@ def test_a_first_line_that_is_indented_alone_means_the_same_in_any_portions() ->
     assert live.so_far() == diagnose(b"   signal 11\n" + b"step\n" * 29, "log:x")
     assert in_portions(log, [1]) == in_portions(log, [13, 400]) == diagnose(log, "log:x")
     assert in_portions(log[:40], [1]) == diagnose(log[:40], "log:x")
+
+
+def test_frames_of_a_stack_are_read_once_however_many_ranks_print_them_with_their_own_addresses() -> None:
+    diagnoser = Diagnoser("log:x")
+    for rank in range(50):
+        diagnoser.feed(f"[rank{rank}]: RuntimeError: the device is gone\n".encode())
+        for frame in range(20):
+            address = 0x7F0A00000000 + rank * 0xABC000 + frame
+            diagnoser.feed(f"frame #{frame}: c10::Error::raise() + 0x2f (0x{address:x} in /lib/libc10.so)\n".encode())
+    diagnoser.flush()
+    assert sum(b"frame #" in shape for shape in diagnoser._shapes) == 20

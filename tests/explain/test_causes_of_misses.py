@@ -233,6 +233,16 @@ def test_a_part_of_a_key_names_a_module_as_screens_show_it(
     assert "99999999" in capsys.readouterr().err
 
 
+def test_a_part_of_the_keys_of_several_graphs_is_refused_with_their_names(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    modules = [stored(cache, training_step(Step(batch=batch)), batch, OLD) for batch in (11, 12)]
+    for part in ("00000000", "MODULE_0000"):
+        assert main(["explain", part, "--cache", str(cache)]) == 2
+        shown = capsys.readouterr()
+        assert (shown.out, all(module in shown.err for module in modules)) == ("", True)
+
+
 def test_a_part_of_two_keys_names_the_entry_that_changed_last(cache: Path) -> None:
     stored(cache, training_step(Step()), 1, OLD, flags=FLAGS[:2])
     module = stored(cache, training_step(Step()), 1, NOW)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -165,7 +166,7 @@ def test_nodes_of_a_slurm_job_report_without_agents(postgres_url: str, slurm: Sl
     name = entry(tmp_path / "cache", 1).name
     (tmp_path / "graphs").write_text(name)
     here = {"NEURONTOP_STORE": postgres_url, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "PYTHON": sys.executable}
-    here |= {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "cache"), "NEURONTOP_CONFIG": str(tmp_path / "none.toml")}
+    here |= {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "cache"), "NEURONTOP_CONFIG": os.devnull}
     check = f'"$PYTHON" -m neuron_top fleet check --srun --json --graphs {tmp_path}/graphs; echo "status $?"'
     printed = slurm.run("salloc", "--quiet", "--nodes=4", "bash", "-c", check, timeout=300, **here)
     text, _, status = printed.rpartition("status ")

@@ -56,7 +56,7 @@ def prolog(slurm: SlurmCluster, postgres_url: str, tmp_path: Path, programs: Pat
     text = recipe("#!/bin/bash").replace("/opt/neurontop/bin", str(programs))
     text = text.replace("postgresql://fleet-db/neurontop", postgres_url).replace("/fsx", str(tmp_path))
     text = text.replace("/dev/null", f"{tmp_path}/printed")
-    own = f"export NEURONTOP_STATE_DIR={tmp_path}/state NEURONTOP_CONFIG={tmp_path}/none.toml\n"
+    own = f"export NEURONTOP_STATE_DIR={tmp_path}/state NEURONTOP_CONFIG=/dev/null\n"
     write_program(slurm.prolog, text.replace("#!/bin/bash\n", f"#!/bin/bash\n{own}"))
     yield tmp_path / "cache"
     write_program(slurm.prolog, NO_PROLOG)

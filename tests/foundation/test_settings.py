@@ -83,3 +83,14 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
 
 def test_the_variable_names_the_file_in_force(tmp_path: Path) -> None:
     assert settings.config_path({"NEURONTOP_CONFIG": str(tmp_path / "mine.toml")}) == tmp_path / "mine.toml"
+
+
+def test_a_file_that_the_variable_names_must_exist(tmp_path: Path) -> None:
+    missing = {"NEURONTOP_CONFIG": str(tmp_path / "mine.toml")}
+    with pytest.raises(UsageError, match=r"NEURONTOP_CONFIG names .*mine\.toml, which does not exist"):
+        settings.load(environ=missing)
+    written(tmp_path, "theme = 'light'\n").rename(tmp_path / "mine.toml")
+    assert settings.load(environ=missing)[0].theme == "light"
+    assert (
+        settings.load(environ={"NEURONTOP_CONFIG": "/dev/null"})[0] == settings.load(environ={}, path=Path("none"))[0]
+    )

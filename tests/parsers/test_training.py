@@ -241,3 +241,20 @@ def test_a_shorter_bar_with_a_loss_is_another_training() -> None:
 
 def test_a_longer_bar_of_a_chore_in_which_no_loss_was_reported_hides_no_training() -> None:
     assert steps(bar(9000, 9000), bar(1, 80), bar(2, 80)) == [(9000, 9000), (1, 80), (2, 80)]
+
+
+def test_facts_have_few_digits_however_many_a_program_prints() -> None:
+    facts = only(
+        TrainingFactReported,
+        read(
+            "Average train throughput : 29.03845623781264\n"
+            "Final loss is 0.81230000000000002\n"
+            "{'train_loss': 1.23456789012345, 'train_tokens': 7340032.0}\n"
+        ),
+    )
+    assert {fact.name: fact.value for fact in facts} == {
+        "average train throughput": "29.0385",
+        "final loss": "0.8123",
+        "train_loss": "1.23457",
+        "train_tokens": "7340032",
+    }

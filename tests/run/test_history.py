@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.events import CoreKind, CoreSample, CoresSampled
+from neuron_top.events import CoreKind, CoreSample, CoresSampled, HostSampled, StepReported
 from neuron_top.run.history import Recent, Series
 from neuron_top.run.model import Run
 from neuron_top.run.spans import union_seconds
@@ -95,3 +95,28 @@ def test_the_mean_of_the_last_seconds_leaves_out_what_is_older():
         recent.add(float(time), value)
     assert recent.mean_since(2.0) == 2.0
     assert recent.mean_since(99.0) is None
+
+
+def test_what_comes_after_the_clock_was_set_back_has_points_of_its_own_behind_those_before() -> None:
+    run = Run()
+    for at in (*range(5000, 5003), *range(1000, 1003)):
+        sample = CoreSample(core=0, utilization=at / 10_000, memory=at, kinds={"tensors": at})
+        run.apply(CoresSampled(kind=CoreKind.NEURON, cores=(sample,), at=float(at)))
+        run.apply(HostSampled(cpu=at / 10_000, memory_used=at, at=float(at)))
+    (core,) = run.cores.in_order()
+    for series in (core.memory, run.cores.host_memory):
+        assert [(point.time, point.mean) for point in series.points()][-2:] == [(1001.0, 1001.0), (1002.0, 1002.0)]
+        assert [point.mean for point in series.points()][:2] == [5000.0, 5001.0]
+    assert [point.time for point in core.utilization.points()] == sorted(set(range(998, 1003)))
+    assert [sample.time for sample in core.kind_history.samples()][-2:] == [1001.0, 1002.0]
+
+
+def test_steps_after_the_clock_was_set_back_follow_those_before_and_another_ranks_first_steps_do_not() -> None:
+    def throughputs(*steps: tuple[int, int]) -> list[tuple[float, float]]:
+        run = Run()
+        for step, at in steps:
+            run.apply(StepReported(step=step, loss=1.0, throughput=float(step), at=float(at), source="log:x"))
+        return [(point.time, point.mean) for point in run.training.throughputs.points()]
+
+    assert throughputs((1, 5000), (2, 5010), (3, 1010), (4, 1020)) == [(1000.0, 1.0), (1010.0, 2.5), (1020.0, 4.0)]
+    assert throughputs((1, 5000), (2, 5010), (1, 1000), (2, 1010)) == [(5000.0, 1.0), (5010.0, pytest.approx(5 / 3))]

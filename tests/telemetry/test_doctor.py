@@ -163,7 +163,7 @@ def test_a_root_below_a_folder_that_cannot_be_looked_at_is_missing(tmp_path: Pat
 
 def doctor(tmp_path: Path, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("NEURON")}
-    own |= {"NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": str(tmp_path / "none.toml")}
+    own |= {"NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": os.devnull}
     command = [sys.executable, "-m", "neuron_top", "doctor", *options]
     return subprocess.run(command, env=own | environ, capture_output=True, text=True, check=False, timeout=120)
 

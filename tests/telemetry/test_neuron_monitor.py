@@ -142,6 +142,17 @@ def test_a_report_whose_element_carries_an_error_is_not_used_but_reported() -> N
     assert only(events.NeuronProcessesSampled, found).processes[0].error == "runtime gone"
 
 
+def test_a_group_of_the_system_that_the_monitor_cannot_read_is_reported_until_it_can() -> None:
+    host = {"memory_info": {"period": 5.0, "error": "open /proc/meminfo: denied"}, "vcpu_usage": {"period": 5.0}}
+    broken, other = {"system_data": host}, {"system_data": {"vcpu_usage": {"period": 5.0, "error": ""}}}
+    mended = {"system_data": host | {"memory_info": {"period": 5.0, "memory_total_bytes": 8, "error": ""}}}
+    kinds = (events.SourceUnavailable, events.SourceAvailable)
+    found = [event for event in read(broken, broken, other, mended, mended) if isinstance(event, kinds)]
+    assert [(type(event), event.name) for event in found] == [(kind, "neuron-monitor memory_info") for kind in kinds]
+    assert isinstance(found[0], events.SourceUnavailable)
+    assert found[0].reason == "open /proc/meminfo: denied"
+
+
 def test_the_zeros_beside_an_unreadable_proc_entry_are_unknown() -> None:
     group = {
         "period": 5.0,

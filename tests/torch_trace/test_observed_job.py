@@ -63,7 +63,7 @@ def observe(place: Path, name: str, **environ: str) -> Observed:
             **given,
             "NEURONTOP_STATE_DIR": str(state),
             "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(place / "inductor")),
-            "NEURONTOP_CONFIG": str(place / "none.toml"),
+            "NEURONTOP_CONFIG": os.devnull,
             **environ,
         },
         capture_output=True,

@@ -419,6 +419,8 @@ class Trash:
         try:
             if not obstacle:
                 place.rename(going)
+                with contextlib.suppress(OSError):  # our own file is not counted: the plan did not take it away
+                    (going / PLAN_FILE).unlink()
                 return empty(going)
         except OSError as problem:
             obstacle = f"{problem.strerror}: {problem.filename!r}" if problem.filename else str(problem.strerror)

@@ -13,12 +13,15 @@ from neuron_top.late_pattern import late_pattern
 
 _MOST_HEADERS = 5
 """One after the other: timestamp, program, level, part of the program, level of what that quotes."""
+_FRAME = 'File "'
 _PYTHON_WARNING = late_pattern(r"(?:.{0,400}:\d{1,7}: )?\w{0,60}Warning: ")
 """`/path/file.py:12: UserWarning: …`, or the category alone."""
 
 
 def read_header(statement: Statement) -> None:
     """Take headers off the front, one after another; the innermost level counts."""
+    if statement.indent and statement.text.startswith(_FRAME, statement.indent):
+        return  # every second line of a traceback, which may have thousands
     if _PYTHON_WARNING.match(statement.text.lstrip()):
         statement.level = LogLevel.WARNING
         return

@@ -48,7 +48,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
         "NEURON_COMPILE_CACHE_URL": str(folder / "cache"),
         "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(folder / "inductor")),
         "NEURONTOP_STATE_DIR": str(folder / "state"),
-        "NEURONTOP_CONFIG": str(folder / "none.toml"),
+        "NEURONTOP_CONFIG": os.devnull,
     }
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NEURON", "TORCHINDUCTOR"))}
     return {**kept, **own, **more}
