@@ -59,14 +59,16 @@ _ZONE_IS_FREE = """() => {
 
 @pytest.mark.e2e
 @pytest.mark.timeout(600)
-def test_the_zone_of_all_times_has_room_on_phones_and_tablets(browser: Any, tmp_path: Path) -> None:
+def test_the_zone_of_all_times_has_room_at_every_width(browser: Any, tmp_path: Path) -> None:
     with serving(full(), tmp_path) as served:
         seen = Watched(browser)
         seen.page.goto(served.address)
         seen.page.wait_for_selector("#connection.up")
-        for width in (360, 390, 600, 641, 660, 700, 768, 1024, 1199, 1440):
+        for width in (360, 390, 600, 641, 660, 700, 768, 1024, 1199, 1200, 1279, 1280, 1366, 1400, 1440):
             seen.page.set_viewport_size({"width": width, "height": 800})
             assert seen.page.evaluate(_ZONE_IS_FREE), width
+            seen.page.evaluate("document.getElementById('connection').textContent = 'disconnected for 3600 s'")
+            assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.e2e
