@@ -252,7 +252,7 @@ def _steps_note(view: StepMap | str, job: JobRow | None) -> Any:
     words = [
         f"{_of_job(job)}From {duration_text(view.low)} or less to {duration_text(view.high)} or more, the median is "
         f"{duration_text(view.median)}. {stands_out}",
-        f"The slowest: {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}.",
+        f"The slowest: {view.worst_name}, step {count_text(view.worst_step)}, {duration_text(view.worst)}.",
     ]
     return note(" ".join([*words, *(f"{one}." for one in folded_words(view))]))
 

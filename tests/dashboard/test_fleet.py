@@ -273,6 +273,16 @@ def test_the_note_on_step_times_says_what_stands_out_from_what(ranks: int, above
     assert "▲" not in noted(1.0)
 
 
+def test_numbers_of_steps_have_thousands_apart_as_on_all_other_pages() -> None:
+    times = dict.fromkeys(range(12_340, 12_361), 1.0) | {12_350: 9.0}
+    found = step_map([RankSeries(node="n1", rank=0, ranks=1, seconds=times)], STEP_ROWS, 20)
+    words = str(fleet_page._steps_note(found, None))
+    assert "step 12,350, " in words
+    assert "step 12,340 is further left" in words
+    heat, signs = figures.steps_figure(found, DARK).figure["data"]
+    assert (heat["x"][0], signs["x"]) == ("12,341", ["12,350"])
+
+
 def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong() -> None:
     shown = page(
         [reported(f"n{number}", step_seconds=9.0 if number == 2 else 1.0) for number in range(5)], silent=["n4"]
@@ -329,7 +339,7 @@ def test_ranks_and_steps_of_a_thousand_ranks_are_a_push_of_ten_kilobytes_with_si
     figure = figures.steps_figure(found, DARK).figure
     heat, signs = figure["data"]
     assert (len(heat["z"]), len(heat["z"][0])) == (STEP_ROWS, STEP_COLUMNS)
-    assert (signs["x"], signs["y"]) == ([20], ["rank 500"])
+    assert (signs["x"], signs["y"]) == (["20"], ["rank 500"])
     assert len(json.dumps(figure, separators=(",", ":"))) <= 10_000
 
 
