@@ -16,6 +16,7 @@ import pytest
 
 from neuron_top.dashboard import fleet_figures as figures
 from neuron_top.dashboard.chart_colors import DARK
+from neuron_top.dashboard.figures import iso
 from neuron_top.dashboard.fleet import STEP_COLUMNS, STEP_ROWS, DashboardFleet
 from neuron_top.dashboard.page_diff import outputs_of
 from neuron_top.dashboard.pages import fleet as fleet_page
@@ -165,6 +166,11 @@ def test_the_blame_of_a_job_is_in_the_api_and_on_the_page(postgres_url: str, tmp
     assert "lock not seen across nodes" in str(shown["fleet-blame"])
     (drawn,) = shown["fleet-blame-time"].figure["data"]
     assert (sorted(drawn["y"]), {len(row) for row in drawn["z"]}) == (["n1", "n2", "n3"], {80})
+    start, end = answer.blame.start, answer.blame.end  # type: ignore[union-attr]
+    assert start is not None
+    assert end is not None
+    assert (len(drawn["x"]), drawn["x"][0], drawn["x"][-1]) == (81, iso(start), iso(end))
+    assert shown["fleet-blame-time"].figure["layout"]["xaxis"]["type"] == "date"
 
 
 def test_a_job_is_summed_up_over_its_nodes(postgres_url: str) -> None:
