@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, memory_marker
@@ -30,6 +30,8 @@ HALF_A_DAY = 50
 """Pixels of half the name of a day, below the first tick of an axis of time."""
 WIDE = 128
 """The most cores in a row of the heat map."""
+_TICK_HEIGHT = 15
+"""Pixels that a name at a line of the heat map needs."""
 NUMBERED = 16
 """The most cells of a heat map that show their number."""
 
@@ -115,15 +117,17 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         "showscale": False,
     }
     plain_axis = {"showgrid": False, "zeroline": False}
+    height = min(900, 94 + cell * max(1, len(cells)))
+    every = ceil(_TICK_HEIGHT * len(cells) / max(1, height - 94))
     return {
         "data": [{**trace, **fresh}, *_cell_marks(rows, cells, shares, colors), {**trace, **old}],
         "layout": layout(
             colors,
-            min(900, 94 + cell * max(1, len(cells))),
+            height,
             yaxis={
                 "range": [len(cells) - 0.5, -0.5],
                 **plain_axis,
-                **({"dtick": 1, "tickformat": "d"} if upright else _named([name for name, _line in lines])),
+                **({"dtick": 1, "tickformat": "d"} if upright else _named([name for name, _line in lines], every)),
             },
             xaxis={
                 "range": [-0.5, len(cells[0] if cells else ()) - 0.5],
@@ -181,9 +185,9 @@ def _cell_marks(
     ]
 
 
-def _named(names: Sequence[str]) -> dict[str, Any]:
-    """The ticks of named lines; where there are very many, only some of them."""
-    some = range(0, len(names), 1 + len(names) // 60)
+def _named(names: Sequence[str], every: int = 1) -> dict[str, Any]:
+    """The ticks of named lines, of `every` so many one; where there are very many, only some of them."""
+    some = range(0, len(names), max(every, 1 + len(names) // 60))
     return {"tickvals": list(some), "ticktext": [names[place] for place in some]}
 
 

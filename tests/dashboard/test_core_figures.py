@@ -68,6 +68,18 @@ def test_devices_stand_below_the_map_by_their_number_and_each_has_one() -> None:
     assert (lines["tickvals"], lines["ticktext"]) == ([0, 1], ["device 0", "device 1"])
 
 
+@pytest.mark.parametrize(("count", "named"), [(30, 30), (42, 21), (100, 50)])
+def test_names_of_nodes_beside_the_map_do_not_lie_over_each_other(count: int, named: int) -> None:
+    cores = tuple(ev.CoreSample(core=core, utilization=0.9) for core in range(64))
+    feed = StillFeed(
+        [ev.CoresSampled(kind=ev.CoreKind.NEURON, node=f"n{node}", at=START, cores=cores) for node in range(count)],
+        now=START + 1,
+    )
+    whole = figures.heat(rows_of(feed), UTILIZATION, DARK)["layout"]
+    assert len(whole["yaxis"]["tickvals"]) == named
+    assert (whole["height"] - 94) / named >= 15
+
+
 @pytest.mark.parametrize(("cores", "written"), [(2, True), (16, True), (32, False)])
 def test_few_cores_have_their_number_written_on_them(cores: int, *, written: bool) -> None:
     assert ("texttemplate" in figures.heat(rows_of(fed(cores)), UTILIZATION, DARK)["data"][0]) is written
