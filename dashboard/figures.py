@@ -376,7 +376,9 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
 def core_words(row: CoreRow, now: float) -> str:
     """A core in one line, with the age of its values."""
     share = MEMORY.share(row) if MEMORY.share is not None else None
-    memory = MEMORY.text(row) + (f" of {CAPACITY.text(row)} ({percent_text(share)})" if share is not None else "")
+    beside = f", with {bytes_text(row.beside)} of other cores in its bank" if row.beside else ""
+    used = f" of {CAPACITY.text(row)} ({percent_text(share)}{beside})" if share is not None else ""
+    memory = f"{MEMORY.text(row)}{used}"
     others = reported([one for one in CORE_METRICS if one.is_optional], [row])
     words = [f"{UTILIZATION.text(row)} busy", memory, *(f"{one.title} {one.text(row)}" for one in (PEAK, *others))]
     silence = silence_text([row], now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import pytest
 
 from neuron_top import events as ev
@@ -237,6 +238,15 @@ def test_a_worker_on_a_gpu_is_told_with_what_is_the_gpus_and_what_is_the_hosts()
     shown = cores.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))["cores-core-words"]
     assert "GPU 1 (G): 50 % busy, 3.0 GiB of 80.0 GiB" in shown
     assert "how busy it is, is that of the host's processor" in shown
+
+
+def test_a_share_of_memory_that_other_cores_hold_a_part_of_says_so() -> None:
+    row = rows_of(fed(2))[0]
+    assert "8.0 GiB of 16.0 GiB (50 %)" in figures.core_words(row, START + 5)
+    shared = msgspec.structs.replace(row, headroom=0.25, beside=4 * GIB)
+    assert "8.0 GiB of 16.0 GiB (75 %, with 4.0 GiB of other cores in its bank)" in figures.core_words(
+        shared, START + 5
+    )
 
 
 def test_a_line_does_not_go_on_where_samples_are_missing() -> None:
