@@ -10,7 +10,7 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import absent, fact_list, note, table
 from neuron_top.dashboard.figures import empty, iso, layout, moments, plain
 from neuron_top.dashboard.page_diff import PageChart
-from neuron_top.units import counted
+from neuron_top.units import count_text, counted
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.blame.text import (
     ADVICE,
@@ -41,7 +41,7 @@ def blame_section(found: Blame | str) -> Any:
     rows = [graph_cells(row) for row in found.graphs[:GRAPHS_SHOWN]]
     parts.append(table(GRAPH_COLUMNS, rows, caption="Graphs that cost most", right=(2, 5, 7)))
     if len(found.graphs) > GRAPHS_SHOWN:
-        parts.append(note(f"{len(found.graphs) - GRAPHS_SHOWN} more: `neurontop fleet blame {found.job}`"))
+        parts.append(note(f"{count_text(len(found.graphs) - GRAPHS_SHOWN)} more: `neurontop fleet blame {found.job}`"))
     if found.repeated:
         again = [(*repeated_cells(row), ADVICE[row.because]) for row in found.repeated]
         head = (*REPEATED_COLUMNS, "what to do")
@@ -57,7 +57,7 @@ def blame_figure(found: Blame | str, colors: ChartColors) -> PageChart:
     rows = drawn.rows[:ROWS_SHOWN]
     left = sum(len(row.nodes) for row in drawn.rows[ROWS_SHOWN:])
     parts = [span_text(drawn.start, drawn.end), "amber: waiting, blue: compiling"]
-    parts += [f"{left} more nodes spent less"] if left else []
+    parts += [f"{counted(left, 'more node')} spent less"] if left else []
     width = (drawn.end - drawn.start or 1.0) / COLUMNS
     edges = [iso(drawn.start + number * width) for number in range(COLUMNS + 1)]
     trace = {

@@ -301,7 +301,7 @@ def line(
     pairs = [_drawn(time, value, scale) for time, value in points]
     return {
         "type": "scatter",
-        "mode": "lines",
+        "mode": "lines" if len(pairs) > 1 else "markers",  # a single point is no line
         "name": name,
         "x": [x for x, _ in pairs],
         "y": [y for _, y in pairs],

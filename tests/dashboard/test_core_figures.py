@@ -240,6 +240,24 @@ def test_a_worker_on_a_gpu_is_told_with_what_is_the_gpus_and_what_is_the_hosts()
     assert "how busy it is, is that of the host's processor" in shown
 
 
+def test_the_first_sample_of_a_core_is_drawn_as_a_point() -> None:
+    given = (ev.CoreSample(core=0, device=0, utilization=0.9, memory=8 * GIB, capacity=16 * GIB),)
+    sampled = [ev.CoresSampled(kind=ev.CoreKind.NEURON, at=START + n, cores=given) for n in range(2)]
+    for events, mode in ((sampled[:1], "markers"), (sampled, "lines")):
+        lines = core_lines(
+            StillFeed(events, now=START + 2).read(lambda run, now: core_page(run, now, next(iter(run.cores.cores)))),
+            DARK,
+        )["data"]
+        assert {one["mode"] for one in lines} == {mode}
+
+
+def test_workers_without_a_bar_are_counted_in_words_that_fit_any_number() -> None:
+    view = fed(4).read(memory_table)
+    many, one = (msgspec.structs.replace(view, hidden=hidden) for hidden in (5312, 1))
+    assert "the 5,312 with the lowest peaks have no bar." in cores._summary(many)
+    assert "the one with the lowest peak has no bar." in cores._summary(one)
+
+
 def test_a_share_of_memory_that_other_cores_hold_a_part_of_says_so() -> None:
     row = rows_of(fed(2))[0]
     assert "8.0 GiB of 16.0 GiB (50 %)" in figures.core_words(row, START + 5)
