@@ -71,6 +71,26 @@ def test_the_zone_of_all_times_has_room_at_every_width(browser: Any, tmp_path: P
             assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+_HEIGHTS = """window.heights = new Set();
+setInterval(() => {
+    const head = document.querySelector('.top:has(.of-run)');
+    if (head && getComputedStyle(head).display === 'flex') { window.heights.add(head.offsetHeight); }
+}, 5)"""
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_page_does_not_move_down_when_the_choice_of_a_run_comes(browser: Any, tmp_path: Path, width: int) -> None:
+    with serving(full(), tmp_path) as served:
+        seen = Watched(browser, viewport={"width": width, "height": 844})
+        seen.page.add_init_script(_HEIGHTS)
+        seen.page.goto(served.address)
+        seen.page.wait_for_selector(".top .dash-dropdown-wrapper")
+        seen.page.wait_for_selector("#connection.up")
+        assert len(seen.page.evaluate("[...window.heights]")) == 1
+
+
 @pytest.mark.e2e
 @pytest.mark.timeout(600)
 def test_the_actions_of_the_cache_stand_in_one_line_of_a_laptop(browser: Any, tmp_path: Path) -> None:
