@@ -10,7 +10,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import fleet_change_panel
 from neuron_top.dashboard import fleet_figures as figures
-from neuron_top.dashboard.address import hold, search_with, state_of
+from neuron_top.dashboard.address import LONGEST, hold, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.blame_panel import blame_figure, blame_section
 from neuron_top.dashboard.chart_colors import ChartColors
@@ -232,7 +232,8 @@ def _matching(answer: FleetAnswer) -> list[Any]:
     """The way to compare the nodes that match a search."""
     names = tuple(row.node for row in answer.nodes)
     is_choice = 0 < len(names) <= MOST_SELECTED and len(names) < len(answer.page.nodes) and names != answer.selected
-    return [" · ", answer.link("select them", selected=",".join(names))] if is_choice else []
+    way = answer.link("select them", selected=",".join(names))
+    return [" · ", way] if is_choice and len(way.href) <= LONGEST else []
 
 
 def _only(answer: FleetAnswer) -> list[Any]:

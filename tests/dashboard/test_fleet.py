@@ -236,6 +236,15 @@ def test_cells_that_are_not_there_say_whether_something_was_searched_for(served:
     assert words["text"] == "no node matches"
 
 
+@pytest.mark.parametrize(("length", "offered"), [(8, True), (60, False)])
+def test_nodes_that_match_are_offered_as_a_choice_as_far_as_an_address_holds_them(length: int, offered: bool) -> None:
+    shown = page([reported(f"{number:0{length}}") for number in range(151)])
+    answer = fleet_page.FleetAnswer(
+        shown, metric_named("utilization"), shown.nodes[:150], (), "none", "No job yet.", None, None, "none", "none"
+    )
+    assert bool(fleet_page._matching(answer)) == offered
+
+
 def test_selected_nodes_are_marked_in_their_cells_and_named_below_them() -> None:
     shown = page([reported("n1"), reported("n2")])
     none = rendered(shown)
