@@ -8,9 +8,9 @@ from dash import html
 
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import absent, fact_list, note, table
-from neuron_top.dashboard.figures import empty, layout, plain
+from neuron_top.dashboard.figures import empty, iso, layout, moments, plain
 from neuron_top.dashboard.page_diff import PageChart
-from neuron_top.units import counted
+from neuron_top.units import count_text, counted
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.blame.text import (
     ADVICE,
@@ -41,7 +41,7 @@ def blame_section(found: Blame | str) -> Any:
     rows = [graph_cells(row) for row in found.graphs[:GRAPHS_SHOWN]]
     parts.append(table(GRAPH_COLUMNS, rows, caption="Graphs that cost most", right=(2, 5, 7)))
     if len(found.graphs) > GRAPHS_SHOWN:
-        parts.append(note(f"{len(found.graphs) - GRAPHS_SHOWN} more: `neurontop fleet blame {found.job}`"))
+        parts.append(note(f"{count_text(len(found.graphs) - GRAPHS_SHOWN)} more: `neurontop fleet blame {found.job}`"))
     if found.repeated:
         again = [(*repeated_cells(row), ADVICE[row.because]) for row in found.repeated]
         head = (*REPEATED_COLUMNS, "what to do")
@@ -57,9 +57,12 @@ def blame_figure(found: Blame | str, colors: ChartColors) -> PageChart:
     rows = drawn.rows[:ROWS_SHOWN]
     left = sum(len(row.nodes) for row in drawn.rows[ROWS_SHOWN:])
     parts = [span_text(drawn.start, drawn.end), "amber: waiting, blue: compiling"]
-    parts += [f"{left} more nodes spent less"] if left else []
+    parts += [f"{counted(left, 'more node')} spent less"] if left else []
+    width = (drawn.end - drawn.start or 1.0) / COLUMNS
+    edges = [iso(drawn.start + number * width) for number in range(COLUMNS + 1)]
     trace = {
         "type": "heatmap",
+        "x": edges,
         "z": [[_LEVELS[cell] for cell in row.cells] for row in rows],
         "y": [plain(timeline_label(row)) for row in rows],
         "zmin": 0,
@@ -67,15 +70,15 @@ def blame_figure(found: Blame | str, colors: ChartColors) -> PageChart:
         "colorscale": [[0, colors.warn], [1, colors.accent]],
         "xgap": 0,
         "ygap": 2,
-        "hovertemplate": "%{y}<extra></extra>",
+        "hovertemplate": "%{y}, %{x}<extra></extra>",
         "showscale": False,
     }
     whole = layout(
         colors,
-        54 + 16 * len(parts) + 22 * len(rows),
+        84 + 16 * len(parts) + 22 * len(rows),
         title={"text": "<br>".join(parts), "font": {"size": 12}},  # a phone has no room for them side by side
         margin={"t": 14 + 16 * len(parts)},
-        xaxis={"visible": False, "fixedrange": True},
+        xaxis=moments(edges),
         yaxis={"autorange": "reversed", "type": "category", "fixedrange": True, "automargin": True},
     )
     return PageChart({"data": [trace], "layout": whole})

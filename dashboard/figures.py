@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, memory_marker
@@ -30,6 +30,8 @@ HALF_A_DAY = 50
 """Pixels of half the name of a day, below the first tick of an axis of time."""
 WIDE = 128
 """The most cores in a row of the heat map."""
+_TICK_HEIGHT = 15
+"""Pixels that a name at a line of the heat map needs."""
 NUMBERED = 16
 """The most cells of a heat map that show their number."""
 
@@ -115,15 +117,17 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         "showscale": False,
     }
     plain_axis = {"showgrid": False, "zeroline": False}
+    height = min(900, 94 + cell * max(1, len(cells)))
+    every = ceil(_TICK_HEIGHT * len(cells) / max(1, height - 94))
     return {
         "data": [{**trace, **fresh}, *_cell_marks(rows, cells, shares, colors), {**trace, **old}],
         "layout": layout(
             colors,
-            min(900, 94 + cell * max(1, len(cells))),
+            height,
             yaxis={
                 "range": [len(cells) - 0.5, -0.5],
                 **plain_axis,
-                **({"dtick": 1, "tickformat": "d"} if upright else _named([name for name, _line in lines])),
+                **({"dtick": 1, "tickformat": "d"} if upright else _named([name for name, _line in lines], every)),
             },
             xaxis={
                 "range": [-0.5, len(cells[0] if cells else ()) - 0.5],
@@ -181,9 +185,9 @@ def _cell_marks(
     ]
 
 
-def _named(names: Sequence[str]) -> dict[str, Any]:
-    """The ticks of named lines; where there are very many, only some of them."""
-    some = range(0, len(names), 1 + len(names) // 60)
+def _named(names: Sequence[str], every: int = 1) -> dict[str, Any]:
+    """The ticks of named lines, of `every` so many one; where there are very many, only some of them."""
+    some = range(0, len(names), max(every, 1 + len(names) // 60))
     return {"tickvals": list(some), "ticktext": [names[place] for place in some]}
 
 
@@ -297,7 +301,7 @@ def line(
     pairs = [_drawn(time, value, scale) for time, value in points]
     return {
         "type": "scatter",
-        "mode": "lines",
+        "mode": "lines" if len(pairs) > 1 else "markers",  # a single point is no line
         "name": name,
         "x": [x for x, _ in pairs],
         "y": [y for _, y in pairs],
@@ -372,7 +376,9 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
 def core_words(row: CoreRow, now: float) -> str:
     """A core in one line, with the age of its values."""
     share = MEMORY.share(row) if MEMORY.share is not None else None
-    memory = MEMORY.text(row) + (f" of {CAPACITY.text(row)} ({percent_text(share)})" if share is not None else "")
+    beside = f", with {bytes_text(row.beside)} of other cores in its bank" if row.beside else ""
+    used = f" of {CAPACITY.text(row)} ({percent_text(share)}{beside})" if share is not None else ""
+    memory = f"{MEMORY.text(row)}{used}"
     others = reported([one for one in CORE_METRICS if one.is_optional], [row])
     words = [f"{UTILIZATION.text(row)} busy", memory, *(f"{one.title} {one.text(row)}" for one in (PEAK, *others))]
     silence = silence_text([row], now)

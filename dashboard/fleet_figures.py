@@ -9,7 +9,7 @@ from typing import Any
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.figures import PERCENT, Figure, durations, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
-from neuron_top.units import duration_text
+from neuron_top.units import count_text, duration_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.fleet import metric_named
 from neuron_top.views.fleet_cells import CellMark, FleetCell, FleetCells
@@ -232,7 +232,7 @@ def steps_figure(view: StepMap | str, colors: ChartColors) -> PageChart:
     trace = {
         "type": "heatmap",
         "z": [[_seconds(value) for value in row.seconds] for row in rows],
-        "x": list(view.steps),
+        "x": [count_text(step) for step in view.steps],
         "y": names,
         "zmin": view.low,
         "zmax": view.high,
@@ -251,7 +251,7 @@ def steps_figure(view: StepMap | str, colors: ChartColors) -> PageChart:
     signs = {
         "type": "scatter",
         "mode": "markers",
-        "x": [step for step, _ in marked],
+        "x": [count_text(step) for step, _ in marked],
         "y": [name for _, name in marked],
         "marker": {
             "symbol": "triangle-up",

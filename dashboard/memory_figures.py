@@ -246,6 +246,8 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: in
         return empty(colors, "no memory was reported", 320)
     settled = slice(None if view.over else -1)
     times, whole = [iso(time) for time in view.times[settled]], view.memory[settled]
+    if not times and not whole:
+        return empty(colors, "the first samples are still being collected", height)
     unit, divisor = byte_unit(max((point.peak for point in view.memory), default=None))
     data: list[dict[str, Any]] = [
         {

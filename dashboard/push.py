@@ -97,16 +97,16 @@ def _are_logs(cards: Sequence[JobCard]) -> bool:
     return bool(cards) and cards[0].id.startswith(PREFIX)
 
 
-def _card(card: JobCard) -> dict[str, str | float | None]:
+def _card(card: JobCard) -> dict[str, str]:
     one = card.verdict
     return {
         "id": card.id,
         "name": card.name,
-        "state": str(one.state) if one is not None else "running",
-        "sign": SIGNS.get(one.state, GOES_ON) if one is not None else GOES_ON,
-        "severity": str(one.severity) if one is not None else "info",
-        "words": " · ".join(filter(None, (progress_text(one), one.reason))) if one is not None else "is being recorded",
-        "fresh": freshness_text(one) if one is not None else "live",
+        "state": str(one.state),
+        "sign": SIGNS.get(one.state, GOES_ON),
+        "severity": str(one.severity),
+        "words": " · ".join(filter(None, (progress_text(one), one.reason))),
+        "fresh": freshness_text(one),
     }
 
 

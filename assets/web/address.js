@@ -5,6 +5,7 @@
   "use strict";
   const CONTROLS = {  // id → name in the address, the value that means nothing, what is forgotten with a change
     "logs-search": {name: "q", wait: 300}, "logs-level": {name: "level", none: "all"},
+    "compile-search": {name: "q", wait: 300}, "compile-order": {name: "order", none: "active"},
     "cache-query": {name: "q", wait: 400}, "cache-group": {name: "group", none: "none", forgets: "open"},
     "fleet-find": {name: "q", wait: 300}, "fleet-metric": {name: "metric", none: "utilization"},
   };

@@ -4,11 +4,13 @@
   const FLEET_MS = 1000;  // what a fleet reports is a second old anyway: who looks at it asks no more often
   let fleetRest = FLEET_MS;  // and not at the same moment as all others
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
+  const ROWS_MS = 2000;  // after a return: until rows of a grid are there that were asked for in time
   const LISTED_MS = 3000;  // after an end: until a list of the server's has it
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let freshness = null;  // of the run, as last heard
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
   let astraySince = Date.now();  // since when another page is shown than the address says
+  let returned = 0;  // when a server that was away was there again; 0: nothing is to be done about it any more
   let nodeShown = "";
   let heard = 0, seeking = false, lastHeard = Date.now();  // heard: when the socket was opened, or has last said something
 
@@ -85,7 +87,10 @@
     const opened = new WebSocket(scheme + location.host + prefix + "push?run=" + encodeURIComponent(run));
     socket = opened;
     heard = Date.now();
-    opened.onopen = () => { attempts = 0; asking = 0; comeBack(); };
+    opened.onopen = () => {
+      if (attempts) { returned = Date.now(); }
+      attempts = 0; asking = 0; comeBack();
+    };
     opened.onmessage = (event) => { heard = lastMessage = Date.now(); receive(event.data, ""); ask(); };
     opened.onclose = () => {
       if (socket !== opened) { return; }
@@ -101,7 +106,7 @@
   }
 
   function comeBack() {
-    if (lost) { quietSince = Date.now(); }
+    if (lost) { quietSince = returned = Date.now(); }
     lost = false;
   }
 
@@ -125,6 +130,18 @@
     window.dash_clientside.set_props("url", {pathname: location.pathname});
   }
 
+  /* What the grid of a cache asked for while the server was away was never answered, and it would wait for that for
+     ever: where rows do not come by themselves after the return, they are asked for again. */
+  function askForRows() {
+    if (!returned || lost || Date.now() - returned < ROWS_MS) { return; }
+    returned = 0;
+    let grid = null;
+    try { grid = window.dash_ag_grid.getApi("cache-grid"); } catch (error) { return; }
+    const isWaiting = Object.values(grid?.getCacheBlockState() || {}).some((block) => block.pageStatus !== "loaded");
+    const request = isWaiting && window.dash_component_api.getLayout("cache-grid")?.props.getRowsRequest;
+    if (request) { window.dash_clientside.set_props("cache-grid", {getRowsRequest: {...request, again: Date.now()}}); }
+  }
+
   /* Without the socket: ask every second, over plain HTTP, and say so. A line can be cut without a word (a server that
      dies with a connection half made, a laptop that slept): a socket that says nothing for long is made anew, and a
      question that nobody answers is given up, or a few of them would hold all the connections that a browser makes. */
@@ -132,6 +149,7 @@
     markPage();
     loadAnewIfQuiet();
     keepToAddress();
+    askForRows();
     if (socket && (runOf() !== run || Date.now() - heard > SILENT_MS)) {
       const old = socket;
       socket = null;

@@ -72,7 +72,7 @@
   const MOMENT = /^\d{4}-\d\d-\d\d[T ]/;
   function jump(chart, event) {
     const point = event && event.points && event.points[0];
-    if (!point) { return; }
+    if (!point || /\/fleet$/.test(location.pathname)) { return; }  // lines of a fleet's nodes stay with their agents
     const stamp = String(point.customdata || "");
     const moment = MOMENT.test(stamp) ? stamp : isTime(chart) && !stamp && MOMENT.test(String(point.x)) ? String(point.x) : "";
     if (!moment) { return; }

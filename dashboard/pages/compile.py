@@ -9,7 +9,7 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import compile_figures as figures
-from neuron_top.dashboard.address import search_with
+from neuron_top.dashboard.address import hold, search_with
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, fact_list, panel, sentences, table, term
@@ -52,9 +52,10 @@ OUTPUTS = PageOutputs(
 )
 
 
-def layout(_state: dict[str, str]) -> Any:
+def layout(state: dict[str, str]) -> Any:
     """The page without its numbers."""
-    order = dcc.RadioItems(list(ORDERS), ORDERS[0], id="compile-order", inline=True, className="switch")
+    first = state.get("order", ORDERS[0])
+    order = dcc.RadioItems(list(ORDERS), first, id="compile-order", inline=True, className="switch")
     return html.Div(
         [
             dcc.Store(id="compile-marks", data=None),
@@ -74,6 +75,7 @@ def layout(_state: dict[str, str]) -> Any:
                         dcc.Input(
                             id="compile-search",
                             type="search",
+                            value=state.get("q", ""),
                             placeholder="name, state, failure",
                             className="grow",
                         ),
@@ -216,6 +218,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         return render(graphs, lanes, lookups, feeds.cached_view(run, _cache), colors, frames, is_folded=is_folded)
 
     bind(app, "compile", OUTPUTS, answer, [Input("compile-fold", "value")])
+    hold(app, "compile-search", "compile-order")
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "orderGraphs"),
         Output("compile-order", "className"),

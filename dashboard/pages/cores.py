@@ -185,11 +185,16 @@ def _summary(view: MemoryTable) -> Any:
     full = [row for row in view.rows if row.headroom is not None and row.headroom < 0.1]
     noun = "core" if any(row.kind is CoreKind.NEURON for row in view.rows) else "worker"
     words = f"{counted(len(view.rows), noun)}, highest peak {bytes_text(highest)}"
-    words += f", {len(full)} with less than a tenth free" if full else ""
+    words += f", {count_text(len(full))} with less than a tenth free" if full else ""
     if silence := silence_text(view.rows, view.now):
         words += f"; {counted(sum(row.stale for row in view.rows), noun)}: {silence}"
     is_cut = view.hidden and not figures.is_by_device(view)
-    return words + (f"; the {view.hidden} with the lowest peaks have no bar." if is_cut else ".")
+    cut = (
+        f"the {count_text(view.hidden)} with the lowest peaks have"
+        if view.hidden > 1
+        else "the one with the lowest peak has"
+    )
+    return words + (f"; {cut} no bar." if is_cut else ".")
 
 
 def _cores(view: MemoryTable) -> Any:

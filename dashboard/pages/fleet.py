@@ -10,7 +10,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import fleet_change_panel
 from neuron_top.dashboard import fleet_figures as figures
-from neuron_top.dashboard.address import hold, search_with, state_of
+from neuron_top.dashboard.address import LONGEST, hold, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.blame_panel import blame_figure, blame_section
 from neuron_top.dashboard.chart_colors import ChartColors
@@ -78,7 +78,10 @@ OUTPUTS = PageOutputs(
 STALE_SECONDS = 4.0
 """So old may be what a browser is given at once, while what is newer is asked for."""
 MOST_SELECTED = 200
-_SELECT = "To compare nodes of your choice with all others: “a click selects” above the cells, then click them."
+_SELECT = (
+    "To compare nodes of your choice with all others: “a click selects” above the cells, then click them; or search "
+    "for nodes and select those that match, or open a node and select it."
+)
 NO_FLEET = "No fleet is named: start the server with `neurontop serve --store postgresql://host/database`."
 
 
@@ -201,7 +204,7 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
     opened = node if isinstance(node, NodePage) else None
     cores = metric.name if opened is not None and metric.name in opened.cores else METRICS[0].name
     return {
-        "fleet-summary": [fleet_text(page) + shown, *_only(answer)],
+        "fleet-summary": [fleet_text(page) + shown, *_matching(answer), *_only(answer)],
         "fleet-jobs": _jobs(answer),
         "fleet-cells": figures.nodes_figure(fleet_cells(answer.nodes, metric), colors, frozenset(answer.selected))
         if page.nodes
@@ -223,6 +226,14 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
         "fleet-cores": figures.cores_figure(opened, cores, colors) if opened is not None else blank,
         "fleet-history": PageChart(figures.history_figure(opened, colors)) if opened is not None else blank,
     }
+
+
+def _matching(answer: FleetAnswer) -> list[Any]:
+    """The way to compare the nodes that match a search."""
+    names = tuple(row.node for row in answer.nodes)
+    is_choice = 0 < len(names) <= MOST_SELECTED and len(names) < len(answer.page.nodes) and names != answer.selected
+    way = answer.link("select them", selected=",".join(names))
+    return [" · ", way] if is_choice and len(way.href) <= LONGEST else []
 
 
 def _only(answer: FleetAnswer) -> list[Any]:
@@ -252,7 +263,7 @@ def _steps_note(view: StepMap | str, job: JobRow | None) -> Any:
     words = [
         f"{_of_job(job)}From {duration_text(view.low)} or less to {duration_text(view.high)} or more, the median is "
         f"{duration_text(view.median)}. {stands_out}",
-        f"The slowest: {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}.",
+        f"The slowest: {view.worst_name}, step {count_text(view.worst_step)}, {duration_text(view.worst)}.",
     ]
     return note(" ".join([*words, *(f"{one}." for one in folded_words(view))]))
 
@@ -347,7 +358,10 @@ def _node(answer: FleetAnswer) -> Any:
     lines = html.A("Log lines, from its agent", href=f"logs?{urlencode({'node': row.node})}")
     missing = [note(page.history.missing, kind="quiet no-node-history")] if page.history.missing else []
     facts = fact_list((*node_facts(row), *attributed))
-    return [html.H2(f"Node {row.node}"), html.P([lines, " · ", close]), facts, *missing]
+    choose = answer.link(
+        "Unselect it" if row.node in answer.selected else "Select it", selected=toggled(answer.selected, row.node)
+    )
+    return [html.H2(f"Node {row.node}"), html.P([lines, " · ", choose, " · ", close]), facts, *missing]
 
 
 def _core(page: FleetCorePage | str | None) -> Any:

@@ -52,6 +52,7 @@ class FleetJobFeed(LiveFeed):
             buffer=LogBuffer(),
             history_seconds=settings.history_seconds,
             clock=lambda: time.time() - ahead,
+            node="",  # who looks at a job is none of its nodes
         )
         self._run.job.listed_name = job  # agents that only read logs tell no name
         self._settings, self._store, self._job = settings, store, job

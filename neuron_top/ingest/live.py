@@ -65,17 +65,18 @@ class LiveFeed:
         sink: Callable[[], EventSink] | None = None,
         history_seconds: float = 8 * 3600.0,
         clock: Callable[[], float] = time.time,
-        node: str = "",
+        node: str | None = None,
     ) -> None:
         """`later` is called in a thread of its own once the feed has begun, and returns further sources.
 
-        `sink` is called in the writer thread, because an open store belongs to one thread.
+        `sink` is called in the writer thread, because an open store belongs to one thread. `node`: that of events which
+        name none, "" for sources that are of no node; None is this one.
         """
         self._run, self._history = Run(history_seconds), history_seconds
         self._machine: dict[str, AnyEvent] = {}
         """The last event about the machine's devices, and about each source."""
         self._buffer, self._clock, self._make_sink = buffer, clock, sink
-        self._node = node or node_name().value
+        self._node = node_name().value if node is None else node
         self._lock = threading.Lock()
         self._viewed = 0.0
         """Seconds that views took under the lock since the last rest."""

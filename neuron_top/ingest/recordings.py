@@ -186,4 +186,10 @@ def goes_on(record: RunRecord, store: Store) -> bool:
     """Whether it is being recorded: by a process of this machine, or one of another that sent an event recently."""
     if isinstance(store, SqliteStore):
         return is_recording(store.path.parent / RUNS_NAME / record.id)
-    return record.open and store.clock() - record.touched < SILENT_SECONDS
+    return record.open and silent_seconds(record, store) < SILENT_SECONDS
+
+
+def silent_seconds(record: RunRecord, store: Store) -> float:
+    """For how long nothing was heard of a recording in a database; 0 on this machine, where a lock tells whether it
+    goes on."""
+    return 0.0 if isinstance(store, SqliteStore) else max(0.0, store.clock() - record.touched)

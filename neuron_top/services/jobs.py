@@ -11,7 +11,7 @@ from neuron_top.services.feeds import Feed
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.overview import overview
 from neuron_top.views.runs import RunRow
-from neuron_top.views.verdict import verdict
+from neuron_top.views.verdict import unopened_verdict, verdict
 
 PREFIX = "job:"
 
@@ -46,4 +46,10 @@ def log_cards(feed: Feed) -> list[JobCard]:
 
 def running_cards(rows: Iterable[RunRow]) -> list[JobCard]:
     """A card for each recording that is being made now, the newest first."""
-    return [JobCard(id=row.id, name=row.called, started=row.started) for row in rows if row.state is JobState.RUNNING]
+    return [
+        JobCard(
+            id=row.id, name=row.called, verdict=unopened_verdict(row.called, row.silent_seconds), started=row.started
+        )
+        for row in rows
+        if row.state is JobState.RUNNING
+    ]

@@ -20,6 +20,7 @@ from neuron_top.ingest.recordings import (
     nothing_recorded,
     recordings_in_progress,
     run_folder,
+    silent_seconds,
 )
 from neuron_top.plain_files import is_folder
 from neuron_top.run.model import Run
@@ -74,7 +75,12 @@ class RunService:
         labels = self._labels.known()
         with self._kept.open() as store:
             return tuple(
-                self._row(record, labels.get(record.id, NO_LABELS), alive=goes_on(record, store))
+                self._row(
+                    record,
+                    labels.get(record.id, NO_LABELS),
+                    alive=goes_on(record, store),
+                    silent=silent_seconds(record, store),
+                )
                 for record in store.runs(limit=limit)
             )
 
@@ -180,8 +186,15 @@ class RunService:
 
         return self._row(record, self._labels.change(record.id, change), alive=alive)
 
-    def _row(self, record: RunRecord, labels: RunLabels, *, alive: bool) -> RunRow:
-        return run_row(record, time.time(), recorder_alive=alive, labels=labels, file_bytes=self._file_bytes(record))
+    def _row(self, record: RunRecord, labels: RunLabels, *, alive: bool, silent: float = 0.0) -> RunRow:
+        return run_row(
+            record,
+            time.time(),
+            recorder_alive=alive,
+            silent_seconds=silent,
+            labels=labels,
+            file_bytes=self._file_bytes(record),
+        )
 
     def _file_bytes(self, record: RunRecord) -> int:
         """Bytes of a recording's files; for a database, the files are on the machine that made the recording."""

@@ -13,6 +13,5 @@ class JobCard(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """What an address names it by: of a log's job `job:…`, of a recording its id."""
     name: str
-    verdict: Verdict | None = None
-    """None of a recording that goes on and was not opened yet."""
+    verdict: Verdict
     started: float | None = None

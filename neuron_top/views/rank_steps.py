@@ -244,7 +244,9 @@ def folded_words(view: StepMap) -> list[str]:
     if view.first is not None and view.steps and view.first < view.steps[0]:
         last = view.steps[0] - 1
         words.append(
-            f"step {last} is further left" if view.first == last else f"steps {view.first} to {last} are further left"
+            f"step {count_text(last)} is further left"
+            if view.first == last
+            else f"steps {count_text(view.first)} to {count_text(last)} are further left"
         )
     if view.left_out:
         words.append(f"{counted(view.left_out, 'more rank is', 'more ranks are')} not kept")

@@ -8,6 +8,7 @@ import msgspec
 
 from neuron_top.decoders import MALFORMED
 from neuron_top.events.diagnosis import CauseClass, Confidence
+from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.run.state import JobState
 from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import NO_LABELS, RunLabels
@@ -44,6 +45,8 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     reason: str = ""
     """Why it failed, as its log states; "" where it did not fail or does not say."""
+    silent_seconds: float = 0.0
+    """For how long nothing was heard of one that is being recorded elsewhere; 0 below SILENT_SECONDS."""
 
     @property
     def called(self) -> str:
@@ -79,11 +82,19 @@ _closing = msgspec.json.Decoder(_Closing)  # made once, in one thread: see `cach
 
 
 def run_row(
-    record: RunRecord, now: float, *, recorder_alive: bool, labels: RunLabels = NO_LABELS, file_bytes: int = 0
+    record: RunRecord,
+    now: float,
+    *,
+    recorder_alive: bool,
+    silent_seconds: float = 0.0,
+    labels: RunLabels = NO_LABELS,
+    file_bytes: int = 0,
 ) -> RunRow:
-    """A recording as a row; whether its recording process lives, and what its files take, the caller looks up."""
+    """A recording as a row; whether its recording process lives, for how long nothing was heard of it, and what its
+    files take, the caller looks up."""
     closing = _summary(record.summary)
     state, text = _state(record, closing, recorder_alive)
+    is_silent = state is JobState.RUNNING and silent_seconds > SILENT_SECONDS
     end = record.finished if record.finished is not None else (now if recorder_alive else record.touched)
     return RunRow(
         id=record.id,
@@ -91,7 +102,7 @@ def run_row(
         node=record.node,
         command=record.command,
         state=state,
-        state_text=text,
+        state_text=f"{text}, silent" if is_silent else text,
         started=record.started,
         finished=record.finished,
         seconds=end - record.started if record.started is not None and end >= record.started else None,
@@ -106,6 +117,7 @@ def run_row(
         tags=labels.tags,
         note=labels.note,
         reason=_reason(closing),
+        silent_seconds=silent_seconds if is_silent else 0.0,
     )
 
 

@@ -53,6 +53,8 @@ class VerdictState(StrEnum):
     FAILED = "failed"
     INTERRUPTED = "interrupted"
     CUT_OFF = "cut off"
+    SILENT = "silent"
+    """A recording elsewhere of which nothing is heard."""
 
 
 LATE_SECONDS = 60.0
@@ -143,6 +145,20 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
     )
 
 
+def unopened_verdict(name: str, silent_seconds: float) -> Verdict:
+    """The verdict on a recording that is being made and was not opened; `silent_seconds`: 0 where it is heard from."""
+    if not silent_seconds:
+        return Verdict(state=VerdictState.RUNNING, severity=Severity.INFO, name=name, reason="is being recorded")
+    return Verdict(
+        state=VerdictState.SILENT,
+        severity=Severity.WARNING,
+        name=name,
+        reason="was being recorded when it was last heard from",
+        freshness=Freshness.LATE,
+        age=silent_seconds,
+    )
+
+
 def alerts_besides_failure(view: Overview) -> list[Alert]:
     """The alerts without those about the failure that is the reason already."""
     if state_of(view.header) is not VerdictState.FAILED:
@@ -187,6 +203,7 @@ SIGNS = {
     VerdictState.FAILED: "✗",
     VerdictState.INTERRUPTED: "▲",
     VerdictState.CUT_OFF: "▲",
+    VerdictState.SILENT: "▲",
 }
 """The sign in front of a state's word, the same in the terminal, on a page and on a browser's tab."""
 GOES_ON = "●"

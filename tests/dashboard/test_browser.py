@@ -9,7 +9,7 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.events.diagnosis import Diagnosis
-from tests.actions.caches import entry
+from tests.actions.caches import entry, module
 from tests.dashboard.browser import Watched
 from tests.dashboard.conftest import SCRIPT
 from tests.dashboard.served import ACT, READ, serving
@@ -100,6 +100,25 @@ def test_a_page_that_was_chosen_while_the_server_was_away_is_shown_once_it_is_ba
     with serving(feed, tmp_path, port=port):
         seen.until("#compile-summary", "lookups")
         assert seen.page.evaluate("location.pathname").endswith("/compile")
+
+
+def test_entries_that_were_searched_while_the_server_was_away_are_listed_once_it_is_back(
+    browser: Any, tmp_path: Path
+) -> None:
+    root = tmp_path / "cache"
+    for number in range(1, 4):
+        entry(root, number)
+    with serving(StillFeed(), tmp_path / "state", roots=(str(root),)) as served:
+        port, seen = served.port, open_page(browser, f"{served.address}cache")
+        seen.until("#cache-grid", module(1).removeprefix("MODULE_"))
+    seen.until("#connection", "disconnected for")
+    seen.page.fill("#cache-query", module(2))
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_function("() => location.search.includes('q=')")
+    with serving(StillFeed(), tmp_path / "state", roots=(str(root),), port=port):
+        seen.until("#cache-grid", module(2).removeprefix("MODULE_"))
+        seen.until("#cache-shown", "1 entry")
+        assert module(1).removeprefix("MODULE_") not in seen.text("#cache-grid")
 
 
 def test_a_plan_of_a_server_that_was_started_again_is_said_to_be_gone(browser: Any, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import pytest
 
 from neuron_top import events as ev
@@ -66,6 +67,18 @@ def test_devices_stand_below_the_map_by_their_number_and_each_has_one() -> None:
     assert (axis["ticktext"], axis["tickangle"]) == ([str(device) for device in range(16)], 0)
     lines = figures.heat(rows_of(fed(4)), UTILIZATION, DARK)["layout"]["yaxis"]
     assert (lines["tickvals"], lines["ticktext"]) == ([0, 1], ["device 0", "device 1"])
+
+
+@pytest.mark.parametrize(("count", "named"), [(30, 30), (42, 21), (100, 50)])
+def test_names_of_nodes_beside_the_map_do_not_lie_over_each_other(count: int, named: int) -> None:
+    cores = tuple(ev.CoreSample(core=core, utilization=0.9) for core in range(64))
+    feed = StillFeed(
+        [ev.CoresSampled(kind=ev.CoreKind.NEURON, node=f"n{node}", at=START, cores=cores) for node in range(count)],
+        now=START + 1,
+    )
+    whole = figures.heat(rows_of(feed), UTILIZATION, DARK)["layout"]
+    assert len(whole["yaxis"]["tickvals"]) == named
+    assert (whole["height"] - 94) / named >= 15
 
 
 @pytest.mark.parametrize(("cores", "written"), [(2, True), (16, True), (32, False)])
@@ -214,8 +227,10 @@ def test_the_newest_stretch_of_a_job_that_has_ended_is_drawn_and_a_single_point_
     assert [(one["name"], one["mode"], one["y"]) for one in drawn] == [
         ("parameters", "markers", [3]), ("total", "markers", [3]),
     ]  # fmt: skip
-    going_on = memory_figures.kinds_over_time(on_gpu(ended=False).read(memory_kinds), DARK)["data"]
-    assert [one["y"] for one in going_on] == [[], []], "its highest total may still come"
+    going_on = memory_figures.kinds_over_time(on_gpu(ended=False).read(memory_kinds), DARK)
+    assert going_on["data"] == [], "its highest total may still come"
+    (words,) = going_on["layout"]["annotations"]
+    assert words["text"] == "the first samples are still being collected", "not axes of the year 2000"
 
 
 def test_a_worker_on_a_gpu_is_told_with_what_is_the_gpus_and_what_is_the_hosts() -> None:
@@ -223,6 +238,33 @@ def test_a_worker_on_a_gpu_is_told_with_what_is_the_gpus_and_what_is_the_hosts()
     shown = cores.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))["cores-core-words"]
     assert "GPU 1 (G): 50 % busy, 3.0 GiB of 80.0 GiB" in shown
     assert "how busy it is, is that of the host's processor" in shown
+
+
+def test_the_first_sample_of_a_core_is_drawn_as_a_point() -> None:
+    given = (ev.CoreSample(core=0, device=0, utilization=0.9, memory=8 * GIB, capacity=16 * GIB),)
+    sampled = [ev.CoresSampled(kind=ev.CoreKind.NEURON, at=START + n, cores=given) for n in range(2)]
+    for events, mode in ((sampled[:1], "markers"), (sampled, "lines")):
+        lines = core_lines(
+            StillFeed(events, now=START + 2).read(lambda run, now: core_page(run, now, next(iter(run.cores.cores)))),
+            DARK,
+        )["data"]
+        assert {one["mode"] for one in lines} == {mode}
+
+
+def test_workers_without_a_bar_are_counted_in_words_that_fit_any_number() -> None:
+    view = fed(4).read(memory_table)
+    many, one = (msgspec.structs.replace(view, hidden=hidden) for hidden in (5312, 1))
+    assert "the 5,312 with the lowest peaks have no bar." in cores._summary(many)
+    assert "the one with the lowest peak has no bar." in cores._summary(one)
+
+
+def test_a_share_of_memory_that_other_cores_hold_a_part_of_says_so() -> None:
+    row = rows_of(fed(2))[0]
+    assert "8.0 GiB of 16.0 GiB (50 %)" in figures.core_words(row, START + 5)
+    shared = msgspec.structs.replace(row, headroom=0.25, beside=4 * GIB)
+    assert "8.0 GiB of 16.0 GiB (75 %, with 4.0 GiB of other cores in its bank)" in figures.core_words(
+        shared, START + 5
+    )
 
 
 def test_a_line_does_not_go_on_where_samples_are_missing() -> None:

@@ -85,6 +85,13 @@ def test_the_table_of_graphs_fits_and_is_sorted_by_what_is_asked(browser: Any, t
         seen.until(FIRST_ROW, "compiled")
         seen.page.fill("#compile-search", "waiting")
         seen.until(FIRST_ROW, "waiting")
+        seen.page.wait_for_function("() => location.search === '?order=largest&q=waiting'")
+        seen.page.reload()
+        seen.until(FIRST_ROW, "waiting")
+        assert seen.page.is_checked("#compile-order input >> nth=2")
+        seen.page.go_back()
+        seen.until(FIRST_ROW, "compiled")
+        assert seen.page.input_value("#compile-search") == ""
         seen.page.focus("#compile-summary .term >> nth=0")
         words = seen.page.evaluate(
             "getComputedStyle(document.querySelector('#compile-summary .term'), '::after').content"

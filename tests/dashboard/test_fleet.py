@@ -16,6 +16,7 @@ import pytest
 
 from neuron_top.dashboard import fleet_figures as figures
 from neuron_top.dashboard.chart_colors import DARK
+from neuron_top.dashboard.figures import iso
 from neuron_top.dashboard.fleet import STEP_COLUMNS, STEP_ROWS, DashboardFleet
 from neuron_top.dashboard.page_diff import outputs_of
 from neuron_top.dashboard.pages import fleet as fleet_page
@@ -165,6 +166,11 @@ def test_the_blame_of_a_job_is_in_the_api_and_on_the_page(postgres_url: str, tmp
     assert "lock not seen across nodes" in str(shown["fleet-blame"])
     (drawn,) = shown["fleet-blame-time"].figure["data"]
     assert (sorted(drawn["y"]), {len(row) for row in drawn["z"]}) == (["n1", "n2", "n3"], {80})
+    start, end = answer.blame.start, answer.blame.end  # type: ignore[union-attr]
+    assert start is not None
+    assert end is not None
+    assert (len(drawn["x"]), drawn["x"][0], drawn["x"][-1]) == (81, iso(start), iso(end))
+    assert shown["fleet-blame-time"].figure["layout"]["xaxis"]["type"] == "date"
 
 
 def test_a_job_is_summed_up_over_its_nodes(postgres_url: str) -> None:
@@ -230,6 +236,15 @@ def test_cells_that_are_not_there_say_whether_something_was_searched_for(served:
     assert words["text"] == "no node matches"
 
 
+@pytest.mark.parametrize(("length", "offered"), [(8, True), (60, False)])
+def test_nodes_that_match_are_offered_as_a_choice_as_far_as_an_address_holds_them(length: int, offered: bool) -> None:
+    shown = page([reported(f"{number:0{length}}") for number in range(151)])
+    answer = fleet_page.FleetAnswer(
+        shown, metric_named("utilization"), shown.nodes[:150], (), "none", "No job yet.", None, None, "none", "none"
+    )
+    assert bool(fleet_page._matching(answer)) == offered
+
+
 def test_selected_nodes_are_marked_in_their_cells_and_named_below_them() -> None:
     shown = page([reported("n1"), reported("n2")])
     none = rendered(shown)
@@ -271,6 +286,16 @@ def test_the_note_on_step_times_says_what_stands_out_from_what(ranks: int, above
     assert f"▲ is far above {above}: 1 step." in noted(9.0)
     assert "None stands out." in noted(1.0)
     assert "▲" not in noted(1.0)
+
+
+def test_numbers_of_steps_have_thousands_apart_as_on_all_other_pages() -> None:
+    times = dict.fromkeys(range(12_340, 12_361), 1.0) | {12_350: 9.0}
+    found = step_map([RankSeries(node="n1", rank=0, ranks=1, seconds=times)], STEP_ROWS, 20)
+    words = str(fleet_page._steps_note(found, None))
+    assert "step 12,350, " in words
+    assert "step 12,340 is further left" in words
+    heat, signs = figures.steps_figure(found, DARK).figure["data"]
+    assert (heat["x"][0], signs["x"]) == ("12,341", ["12,350"])
 
 
 def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong() -> None:
@@ -329,7 +354,7 @@ def test_ranks_and_steps_of_a_thousand_ranks_are_a_push_of_ten_kilobytes_with_si
     figure = figures.steps_figure(found, DARK).figure
     heat, signs = figure["data"]
     assert (len(heat["z"]), len(heat["z"][0])) == (STEP_ROWS, STEP_COLUMNS)
-    assert (signs["x"], signs["y"]) == ([20], ["rank 500"])
+    assert (signs["x"], signs["y"]) == (["20"], ["rank 500"])
     assert len(json.dumps(figure, separators=(",", ":"))) <= 10_000
 
 

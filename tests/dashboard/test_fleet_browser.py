@@ -152,6 +152,26 @@ def test_a_node_that_a_list_names_is_in_sight_and_next_on_the_keyboard(browser: 
     assert seen.complaints == []
 
 
+def test_nodes_are_selected_to_be_compared_by_keyboard_alone(browser: Any, served: Served) -> None:
+    seen = Watched(browser)
+    seen.page.goto(f"{served.address}fleet?node=n2")
+    seen.until("#fleet-node", "Node n2")
+    seen.page.focus("#fleet-node a:text-is('Select it')")
+    seen.page.keyboard.press("Enter")
+    seen.until("#fleet-selected", "1 node selected: n2")
+    seen.page.wait_for_function("() => document.activeElement.innerText === 'Unselect it'")
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_selector("#fleet-selected", state="hidden")
+    seen.page.fill("#fleet-find", "!n1 !n2")
+    seen.until("#fleet-summary", "2 match")
+    seen.page.focus("#fleet-summary a:text-is('select them')")
+    seen.page.keyboard.press("Enter")
+    seen.until("#fleet-selected", "2 nodes selected: n3, n4")
+    seen.until("#fleet-different", "2 selected nodes against 2 others")
+    assert seen.page.locator("#fleet-summary a:text-is('select them')").count() == 0
+    assert seen.complaints == []
+
+
 def test_the_palette_finds_nodes_of_a_fleet(browser: Any, served: Served) -> None:
     seen = Watched(browser)
     seen.page.goto(f"{served.address}fleet")

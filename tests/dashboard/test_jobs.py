@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top.ingest.assembly import paths_feed
+from neuron_top.services.jobs import running_cards
+from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
+from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.views.verdict import VerdictState, freshness_text
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import Served, serving
 from tests.ingest.test_job_groups import log
@@ -83,3 +87,17 @@ def test_a_long_name_is_cut_so_that_the_words_of_every_job_are_in_sight(browser:
         assert card.locator(".job-name").get_attribute("title") == name
         assert card.bounding_box()["height"] < 150
         assert seen.complaints == []
+
+
+def test_a_job_of_a_fleet_whose_agents_are_silent_is_not_said_to_run(postgres_url: str, tmp_path: Path) -> None:
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path))
+    with FleetStore(postgres_url) as store:
+        store.open_job("4711", name="bert")
+        (heard,) = running_cards(RunService(settings).rows())
+        with store._database.connection() as connection:
+            connection.execute("UPDATE neurontop.runs SET touched = touched - 90")
+        (row,) = RunService(settings).rows()
+    (card,) = running_cards([row])
+    assert (heard.verdict.state, freshness_text(heard.verdict)) == (VerdictState.RUNNING, "live")
+    assert (card.verdict.state, freshness_text(card.verdict)) == (VerdictState.SILENT, "last heard 1 m ago")
+    assert row.state_text == "running, silent"

@@ -59,14 +59,36 @@ _ZONE_IS_FREE = """() => {
 
 @pytest.mark.e2e
 @pytest.mark.timeout(600)
-def test_the_zone_of_all_times_has_room_on_phones_and_tablets(browser: Any, tmp_path: Path) -> None:
+def test_the_zone_of_all_times_has_room_at_every_width(browser: Any, tmp_path: Path) -> None:
     with serving(full(), tmp_path) as served:
         seen = Watched(browser)
         seen.page.goto(served.address)
         seen.page.wait_for_selector("#connection.up")
-        for width in (360, 390, 600, 641, 660, 700, 768, 1024, 1199, 1440):
+        for width in (360, 390, 600, 641, 660, 700, 768, 1024, 1199, 1200, 1279, 1280, 1366, 1400, 1440):
             seen.page.set_viewport_size({"width": width, "height": 800})
             assert seen.page.evaluate(_ZONE_IS_FREE), width
+            seen.page.evaluate("document.getElementById('connection').textContent = 'disconnected for 3600 s'")
+            assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+_HEIGHTS = """window.heights = new Set();
+setInterval(() => {
+    const head = document.querySelector('.top:has(.of-run)');
+    if (head && getComputedStyle(head).display === 'flex') { window.heights.add(head.offsetHeight); }
+}, 5)"""
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_page_does_not_move_down_when_the_choice_of_a_run_comes(browser: Any, tmp_path: Path, width: int) -> None:
+    with serving(full(), tmp_path) as served:
+        seen = Watched(browser, viewport={"width": width, "height": 844})
+        seen.page.add_init_script(_HEIGHTS)
+        seen.page.goto(served.address)
+        seen.page.wait_for_selector(".top .dash-dropdown-wrapper")
+        seen.page.wait_for_selector("#connection.up")
+        assert len(seen.page.evaluate("[...window.heights]")) == 1
 
 
 @pytest.mark.e2e

@@ -40,7 +40,7 @@ from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import differences
 from neuron_top.views.fleet_node import NodeHistory, NodePage
 from tests.agent.test_agent_logs import serving_logs
-from tests.fleet.database import answer_at, fill
+from tests.fleet.database import NODES, answer_at, fill
 from tests.fleet.samples import job as fleet_job
 from tests.fleet.samples import page, reported
 from tests.fleet.test_blame import ship
@@ -188,6 +188,20 @@ def test_a_feed_of_a_job_that_is_not_there_leaves_no_connection(postgres_url: st
             job_feed(Settings(store=postgres_url), "no such job")
         gc.collect()
     assert [one for one in told if one.category is ResourceWarning and "connection" in str(one.message)] == []
+
+
+def test_the_machine_on_which_a_job_is_looked_at_is_none_of_its_nodes(postgres_url: str) -> None:
+    fill(postgres_url)
+    feed, began = job_feed(Settings(store=postgres_url), "4711"), time.monotonic()
+    feed.start(lambda: None)
+    try:
+        while not feed.read(lambda run, _now: run.cores.sources) and time.monotonic() - began < 60:
+            time.sleep(0.05)
+        assert feed.read(lambda run, _now: sorted(run.nodes.nodes)) == [*NODES], (
+            "it would go silent, as no agent is here"
+        )
+    finally:
+        feed.stop()
 
 
 def report_step(url: str, step: int) -> None:

@@ -38,7 +38,7 @@ def stragglers_panel(theme: Theme, series: Sequence[RankSeries], width: int, hei
     view = step_map(series, max(1, height - 2), steps_that_fit(width))
     words = _outlier_words(theme, view)
     if view.worst is not None and view.outliers:
-        words += f" · slowest {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}"
+        words += f" · slowest {view.worst_name}, step {count_text(view.worst_step)}, {duration_text(view.worst)}"
     strips = [rule(theme, width, "Step times by rank", f"{words} · r shows all")]
     if height < 3 or not view.steps:
         return strips
@@ -92,7 +92,7 @@ def _cell(theme: Theme, level: float | None, outlier: bool) -> tuple[str, Style]
 
 
 def _axis(theme: Theme, view: StepMap, cell: int, width: int) -> Strip:
-    first, last = f"step {view.steps[0]}", str(view.steps[-1])
+    first, last = f"step {count_text(view.steps[0])}", count_text(view.steps[-1])
     line = Line(theme, width).gap(_LABEL).put(first, theme.quiet)
     return line.to(max(line.used + 1, _LABEL + cell * len(view.steps) - len(last))).put(last, theme.quiet).strip()
 
@@ -107,7 +107,7 @@ def legend(theme: Theme, view: StepMap, width: int) -> list[str]:
         f"{high} {duration_text(view.high)} or more",
         f"{theme.glyphs.warn} far above {others}",
     ]
-    slowest = f"the slowest: {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}"
+    slowest = f"the slowest: {view.worst_name}, step {count_text(view.worst_step)}, {duration_text(view.worst)}"
     return [
         *_side_by_side(signs, width),
         *_side_by_side([slowest, "right: a row's slowest"], width),

@@ -101,7 +101,8 @@ def overlay_lines(theme: Theme, view: Sequence[OverlaidRun] | str, width: int) -
         line = Line(theme, width).gap(2).put(letter, theme.hues[hue]).gap().put(run.title, theme.strong)
         words = f"{count_text(len(run.loss))} values of the loss"
         words += (
-            f", the last {number_text(last.value)}" + (f" at step {last.step}" if last.step is not None else "")
+            f", the last {number_text(last.value)}"
+            + (f" at step {count_text(last.step)}" if last.step is not None else "")
             if last
             else ""
         )

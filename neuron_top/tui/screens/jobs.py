@@ -12,7 +12,7 @@ from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.header import state_sign
 from neuron_top.views.jobs import JobCard
-from neuron_top.views.verdict import VerdictState, freshness_text, progress_text, state_words
+from neuron_top.views.verdict import freshness_text, progress_text, state_words
 
 NO_JOBS = (
     "No other job. Listed are the jobs of several logs that are watched (neurontop watch one.log other.log), and those "
@@ -61,12 +61,10 @@ def jobs_lines(theme: Theme, view: View, width: int) -> list[Strip]:
         return [*strips, *paragraph(theme, NO_JOBS, width, theme.quiet)]
     for card in cards:
         one = card.verdict
-        state = one.state if one is not None else VerdictState.RUNNING
-        sign, style = state_sign(theme, state)
-        fresh = freshness_text(one) if one is not None else "live"
+        sign, style = state_sign(theme, one.state)
         line = Line(theme, width).put(f"{theme.glyphs.cursor} " if card.id == chosen else "  ", theme.title)
-        line.put(f"{sign} {state_words(state)}", style).gap(2).put(card.name, theme.strong)
-        strips.append(line.end(f"{fresh} ", theme.quiet).strip())
-        words = "  ".join(filter(None, (progress_text(one), one.reason))) if one is not None else "is being recorded"
+        line.put(f"{sign} {state_words(one.state)}", style).gap(2).put(card.name, theme.strong)
+        strips.append(line.end(f"{freshness_text(one)} ", theme.quiet).strip())
+        words = "  ".join(filter(None, (progress_text(one), one.reason)))
         strips += [Line(theme, width).gap(4).put(part, theme.quiet).strip() for part in fitted(words, width - 2, 2)]
     return strips

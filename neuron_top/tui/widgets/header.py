@@ -134,6 +134,7 @@ def state_sign(theme: Theme, state: VerdictState) -> tuple[str, Style]:
         VerdictState.FAILED: (glyphs.failed, theme.bad),
         VerdictState.INTERRUPTED: (glyphs.warn, theme.warn),
         VerdictState.CUT_OFF: (glyphs.warn, theme.warn),
+        VerdictState.SILENT: (glyphs.warn, theme.warn),
     }.get(state, (glyphs.live, theme.accent))
 
 
