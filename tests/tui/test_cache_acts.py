@@ -199,6 +199,27 @@ async def test_a_confirmed_plan_is_carried_out_reported_reopened_and_undone(root
     assert caches.everything(root) == before
 
 
+async def test_a_click_selects_a_button_of_a_plan_and_a_second_one_presses_it(root: Path) -> None:
+    async def click(app: TopApp, pilot: Pilot[int], text: str) -> None:
+        line = app.screen.query_one("#choice", RenderWidget).render_line(0).text
+        await pilot.click("#choice", offset=(line.index(text), 0))
+        await settled(app, pilot)
+
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "space", "space", "e")
+        await click(app, pilot, "Evict")
+        assert page(app).chosen == 1
+        assert page(app).is_question, "nothing is done before its plan was seen"
+        await click(app, pilot, "Cancel")
+        assert isinstance(app.screen, CacheScreen)
+        await press(app, pilot, "e")
+        await click(app, pilot, "Evict")
+        await click(app, pilot, "Evict")
+        assert page(app).execution.state is PlanState.DONE
+        await click(app, pilot, "Close")
+        assert isinstance(app.screen, CacheScreen)
+
+
 async def test_undo_goes_on_with_the_plan_before_also_in_another_cache(root: Path, tmp_path: Path) -> None:
     other = tmp_path / "second"
     caches.entry(other, 7)

@@ -15,6 +15,7 @@ from textual.widgets import Input
 from neuron_top import events as ev
 from neuron_top.cache.model.states import State
 from neuron_top.run.model import Run
+from neuron_top.services.fleet_actions import FleetRequest
 from neuron_top.settings import Settings
 from neuron_top.tui import theme
 from neuron_top.tui.app import TopApp
@@ -23,11 +24,13 @@ from neuron_top.tui.panels import entry_rows
 from neuron_top.tui.screens import poller
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.screens.fleet_request import FleetRequestPage
 from neuron_top.tui.screens.help import HelpPage
 from neuron_top.tui.screens.runs import DeleteRunPage
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.tui.widgets.page import Page
+from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.miss_explanation import questions
@@ -234,6 +237,31 @@ async def test_what_deleting_a_recording_takes_is_not_cut() -> None:
         app.open(DeleteRunPage(row, lambda _row: None))
         await drawn(app, pilot)
         assert folder in "".join(line.strip() for line in app.screen.query_one(Page).text.splitlines())
+
+
+async def test_a_recording_is_deleted_with_the_mouse_after_asking() -> None:
+    async with running("runs") as (app, pilot):
+        await pilot.press("G", "d")
+        await drawn(app, pilot)
+        at = app.screen.query_one("#choice", RenderWidget).render_line(0).text.index("Delete")
+        await pilot.click("#choice", offset=(at, 0))
+        assert app.services.runs.deleted == []
+        await pilot.click("#choice", offset=(at, 0))
+        await drawn(app, pilot)
+        assert len(app.services.runs.deleted) == 1
+
+
+async def test_the_form_for_nodes_is_filled_in_with_the_mouse() -> None:
+    async with running() as (app, pilot):
+        page = FleetRequestPage(["n1"])
+        app.open(page)
+        await drawn(app, pilot)
+        at = page.query_one("#action", RenderWidget).render_line(1).text.index("pull")
+        await pilot.click("#action", offset=(at, 1))
+        await pilot.click("#exclusive", offset=(4, 0))
+        await pilot.click("#source", offset=(4, 0))
+        await pilot.press(*"/pool", "tab", *"/cache")
+        assert page.request == FleetRequest(action="pull", source="/pool", root="/cache", assume_exclusive=True)
 
 
 async def test_a_running_recording_is_never_deleted() -> None:

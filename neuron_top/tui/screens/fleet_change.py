@@ -129,10 +129,10 @@ class FleetChangePage(QuestionPage):
 
     # Keys
 
-    def action_shift(self, by: int) -> None:
-        """Select the next button."""
-        self.chosen, self.typed = (self.chosen + (1 if by > 0 else -1)) % len(self.choices), ""
-        self._redraw()
+    @property
+    def buttons(self) -> int:
+        """As many as there are choices."""
+        return len(self.choices)
 
     def action_open(self) -> None:
         """Do what is selected."""
@@ -195,7 +195,7 @@ class FleetChangePage(QuestionPage):
         choices = self.choices
         here = min(self.chosen, len(choices) - 1)
         for number, choice in enumerate(choices):
-            put_button(line, theme, choice.text, chosen=number == here).gap()
+            put_button(line, theme, choice.text, f"press({number})", chosen=number == here).gap()
         below = Line(theme, width).gap(2)
         if word := self.asked_word:
             below.put(f"type {word} to confirm: {self.typed}_", theme.warn)

@@ -15,6 +15,7 @@ from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.fleet_change import FleetChangePage
+from neuron_top.tui.screens.question_page import clickable, put_button
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
@@ -102,6 +103,18 @@ class FleetRequestPage(LiveScreen):
         self.set_focus(self.query_one(f"#{self.field}", Input) if self.field in TYPED else None)
         self._redraw()
 
+    def action_choose(self, action: int) -> None:
+        """Choose an action that was clicked."""
+        self.set_focus(None)
+        self.field, self.chosen = ACTION, action
+        self._redraw()
+
+    def action_state(self) -> None:
+        """The other answer, which was clicked."""
+        self.set_focus(None)
+        self.field, self.assume_exclusive = EXCLUSIVE, not self.assume_exclusive
+        self._redraw()
+
     def action_shift(self, by: int) -> None:
         """The next action, or the other answer."""
         if self.field == ACTION:
@@ -111,9 +124,12 @@ class FleetRequestPage(LiveScreen):
         self._redraw()
 
     def watch_focused(self, focused: Widget | None) -> None:
-        """Name other keys while a field takes the letters."""
+        """Name other keys while a field takes the letters; keys go on from the field that was clicked."""
         for keys in self.query(KeyBar):
             keys.show_typing(isinstance(focused, Input))
+        if isinstance(focused, Input) and focused.id and focused.id != self.field:
+            self.field = focused.id
+            self._redraw()
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Enter in a field asks, too."""
@@ -147,9 +163,8 @@ class FleetRequestPage(LiveScreen):
 
     def _draw_actions(self, theme: Theme, action: str, width: int, height: int) -> list[Strip]:
         line = Line(theme, width).gap(2)
-        for name in self._names:
-            is_chosen = name == action
-            line.put(f"[ {name} ]" if is_chosen else f"  {name}  ", theme.key if is_chosen else theme.quiet)
+        for number, name in enumerate(self._names):
+            put_button(line, theme, name, f"choose({number})", chosen=name == action)
         keys = "← → chooses" if self.field == ACTION else "↑ here to choose another"
         about = f"{FLEET_ACTIONS[action].fleet_help}. {keys}"
         head = rule(theme, width, "Ask nodes of the fleet for a change", "nothing is done yet")
@@ -165,6 +180,6 @@ class FleetRequestPage(LiveScreen):
         text = f"[{'x' if stated else ' '}] no other host or container uses these caches (← →)"
         keys = "enter asks for plans · ↑ ↓ moves · esc closes"
         return [
-            Line(theme, width).gap(2).put(text, theme.title if is_here else theme.text).strip(),
+            Line(theme, width).gap(2).put(text, clickable(theme.title if is_here else theme.text, "state")).strip(),
             Line(theme, width).gap(2).put(keys, theme.quiet).strip(),
         ]

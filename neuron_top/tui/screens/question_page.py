@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from rich.style import Style
 from textual.events import Key
 from textual.strip import Strip
 from textual.widget import Widget
@@ -39,6 +40,16 @@ class QuestionPage(LiveScreen):
         """What must be typed for the selected button; "" where no letters are expected now."""
         raise NotImplementedError
 
+    @property
+    def buttons(self) -> int:
+        """How many buttons can be selected now."""
+        raise NotImplementedError
+
+    def select(self, button: int) -> None:
+        """Select a button."""
+        self.chosen, self.typed = button, ""
+        self._redraw()
+
     def body(self) -> Iterable[Widget]:
         """The lines, and below them the buttons."""
         yield Page(self._draw_lines)
@@ -66,6 +77,23 @@ class QuestionPage(LiveScreen):
         event.stop()
         event.prevent_default()
         self._redraw()
+
+    def action_shift(self, by: int) -> None:
+        """Select the next button."""
+        if self.buttons > 1:
+            self.select((self.chosen + (1 if by > 0 else -1)) % self.buttons)
+
+    def action_press(self, button: int) -> None:
+        """Select a button that was clicked; do what it says if it was selected already, or changes nothing."""
+        if button in (0, self.chosen):
+            self.chosen = button
+            self.action_open()
+        elif button < self.buttons:
+            self.select(button)
+
+    def action_open(self) -> None:
+        """Do what is selected."""
+        raise NotImplementedError
 
     def action_move(self, by: int) -> None:
         """Scroll."""
@@ -95,6 +123,12 @@ class QuestionPage(LiveScreen):
         raise NotImplementedError
 
 
-def put_button(line: Line, theme: Theme, text: str, *, chosen: bool) -> Line:
-    """Brackets mark the chosen one where colors don't."""
-    return line.put(f"[ {text} ]" if chosen else f"  {text}  ", theme.key if chosen else theme.quiet)
+def put_button(line: Line, theme: Theme, text: str, action: str, *, chosen: bool) -> Line:
+    """A button that does `action` of the screen when it is clicked; brackets mark the chosen one where colors don't."""
+    style = clickable(theme.key if chosen else theme.quiet, action)
+    return line.put(f"[ {text} ]" if chosen else f"  {text}  ", style)
+
+
+def clickable(style: Style, action: str) -> Style:
+    """The style of a text that does `action` of the screen when it is clicked."""
+    return style + Style(meta={"@click": f"screen.{action}"})

@@ -348,6 +348,11 @@ class DeleteRunPage(QuestionPage):
         """None: the choice is enough."""
         return ""
 
+    @property
+    def buttons(self) -> int:
+        """Two."""
+        return len(CHOICES)
+
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
         row = self._row
         facts = (
@@ -363,14 +368,9 @@ class DeleteRunPage(QuestionPage):
     def _draw_choice(self, theme: Theme, width: int) -> list[Strip]:
         line = Line(theme, width).gap(2)
         for index, word in enumerate(CHOICES):
-            put_button(line, theme, word, chosen=index == self.chosen).gap(3)
+            put_button(line, theme, word, f"press({index})", chosen=index == self.chosen).gap(3)
         below = Line(theme, width).gap(2).put("tab selects, enter does what is selected, esc cancels", theme.quiet)
         return [line.strip(), below.strip()]
-
-    def action_shift(self, by: int) -> None:
-        """Select the other choice."""
-        self.chosen = 1 - self.chosen
-        self._redraw()
 
     def action_back(self) -> None:
         """Cancel."""
