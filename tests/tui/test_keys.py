@@ -345,9 +345,19 @@ async def test_escape_takes_back_the_filter_then_marks_then_the_cursor_and_then_
         assert app.current_mode == "overview"
 
 
+@pytest.mark.parametrize("place", ["cache", "runs"])
+async def test_a_mark_goes_on_to_the_next_row_and_needs_one_under_the_cursor(place: str) -> None:
+    async with running(place) as (app, pilot):
+        await pilot.press("space")
+        assert (len(front(app).marked), table(app).order.index) == (0, None)
+        assert "select a row first" in front(app).noticed
+        await pilot.press("down", "down", "space")
+        assert (len(front(app).marked), table(app).order.index) == (1, 2)
+
+
 async def test_escape_removes_the_marks_of_recordings() -> None:
     async with running("runs") as (app, pilot):
-        await pilot.press("down", "space", "down", "space")
+        await pilot.press("down", "space", "space")
         assert len(front(app).marked) == 2
         await pilot.press("escape")
         assert (front(app).marked, app.current_mode) == ([], "runs")

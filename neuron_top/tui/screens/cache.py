@@ -244,15 +244,10 @@ class CacheScreen(TableScreen):
 
     # Marks
 
-    def action_mark(self) -> None:
-        """Mark the row under the cursor (a head: its entries), or take the marks off, and go on to the next."""
-        row = self.table.order.current
-        if row is None:
-            self.table.move(1)
-            return
+    def mark(self, row: Item) -> None:
+        """Mark a row (a head: its entries), or take the marks off."""
         self._mark(self._entries_of(row))
         self._last_mark = row.key
-        self.table.move(1)
         self._show_totals()
 
     def _mark(self, rows: Iterable[EntryRow]) -> None:

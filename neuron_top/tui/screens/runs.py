@@ -192,12 +192,8 @@ class RunsScreen(TableScreen):
         self.query_one("#title", RenderWidget).show(summary)
         self.table.show(rows)
 
-    def action_mark(self) -> None:
-        """Mark the recording under the cursor, or take its mark off; a ninth mark takes the oldest one off."""
-        row = self.table.order.current
-        if row is None:
-            self.notice("select a recording first (arrow keys)")
-            return
+    def mark(self, row: RunRow) -> None:
+        """Mark a recording, or take its mark off; a ninth mark takes the oldest one off."""
         if row.id in self.marked:
             self.marked.remove(row.id)
         else:
@@ -205,7 +201,6 @@ class RunsScreen(TableScreen):
                 oldest = self.marked.pop(0)
                 self.notice(f"{MOST_RUNS} can be marked: the mark of {oldest}, the oldest, is gone")
             self.marked.append(row.id)
-        self.table.redraw()
 
     def _chosen(self) -> list[str]:
         """The marked recordings; with only one of them the one under the cursor too."""
