@@ -199,6 +199,14 @@ async def test_a_confirmed_plan_is_carried_out_reported_reopened_and_undone(root
     assert caches.everything(root) == before
 
 
+async def test_a_plan_for_the_row_under_the_cursor_does_not_call_it_marked(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "down", "e")
+        assert page(app).lines[0].text.endswith(f"evict in {root}: 1 selected entry")
+        await press(app, pilot, "escape", "M", "e")
+        assert page(app).lines[0].text.endswith(": 4 selected entries")
+
+
 async def test_a_click_selects_a_button_of_a_plan_and_a_second_one_presses_it(root: Path) -> None:
     async def click(app: TopApp, pilot: Pilot[int], text: str) -> None:
         line = app.screen.query_one("#choice", RenderWidget).render_line(0).text
