@@ -549,6 +549,19 @@ async def test_help_shows_the_keys_of_the_screen_and_closes_with_three_keys() ->
             assert app.is_running
 
 
+async def test_help_and_bottom_line_of_a_question_name_its_own_keys_alone() -> None:
+    async with running("runs") as (app, pilot):
+        await pilot.press("G", "d")
+        await drawn(app, pilot)
+        bottom = app.screen.query_one(KeyBar).draw(120, 1)[0].text
+        assert "esc back" in bottom
+        assert not any(word in bottom for word in ("pause", "log lines", "open"))
+        await pilot.press("question_mark")
+        text = " ".join(app.screen.query_one(Page).text.split())
+        assert "do what is selected" in text
+        assert not any(word in text for word in ("overview screen", "log lines", "long lines", "why it missed"))
+
+
 async def test_alerts_are_shown_with_their_whole_text() -> None:
     async with running() as (app, pilot):
         await pilot.press("a")

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from neuron_top.services.fleet_actions import FLEET_ACTIONS, FleetRequest
 from neuron_top.tui.drawing import Line, paragraph, rule
-from neuron_top.tui.keys import screen_bindings
+from neuron_top.tui.keys import QUESTION, screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.fleet_change import FleetChangePage
 from neuron_top.tui.screens.question_page import clickable, put_button
@@ -37,12 +37,11 @@ PULL = "pull"
 class FleetRequestPage(LiveScreen):
     """A form; enter asks the nodes to plan it, and nothing is done yet."""
 
-    NAME: ClassVar[str] = "detail"
+    NAME: ClassVar[str] = QUESTION
     IS_PAGE: ClassVar[bool] = True
-    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
     may_leave = False
     BINDINGS = [
-        *screen_bindings("detail"),
+        *screen_bindings(QUESTION),
         *(Binding(key, f"next_field({by})", priority=True) for key, by in
           (("tab", 1), ("down", 1), ("shift+tab", -1), ("up", -1))),
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.tui.drawing import Line
-from neuron_top.tui.keys import screen_bindings
+from neuron_top.tui.keys import QUESTION, screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.keybar import KeyBar
@@ -23,10 +23,9 @@ from neuron_top.views.model import Run
 class QuestionPage(LiveScreen):
     """Subclasses draw the lines and the two rows of buttons, and do what was chosen."""
 
-    NAME: ClassVar[str] = "detail"
+    NAME: ClassVar[str] = QUESTION
     IS_PAGE: ClassVar[bool] = True
-    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
-    BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
+    BINDINGS = screen_bindings(QUESTION)
     may_leave = False
 
     def __init__(self) -> None:
