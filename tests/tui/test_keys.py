@@ -687,6 +687,40 @@ async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
         assert "UserWarning" in "".join(line.text for line in view.lines)
 
 
+async def test_in_the_log_the_lines_that_matter_are_those_of_the_filter_in_sight() -> None:
+    async with running("logs", size=(120, 30)) as (app, pilot):
+        view = app.screen.query_one(LogView)
+
+        def counts() -> tuple[int, int]:
+            return len(view.lines), sum(line.level.is_marked or line.level == "event" for line in view.lines)
+
+        await pilot.press("m")
+        everything = counts()
+        assert everything[0] == everything[1] > 0
+        await pilot.press("slash", *"warning", "enter")
+        matching = counts()
+        assert 0 < matching[0] == matching[1] < everything[0]
+        assert "marked lines only · 'warning'" in view.render_line(0).text
+        await pilot.press("m")
+        assert counts()[0] >= matching[0]
+        assert all("warning" in line.text.lower() for line in view.lines)
+
+
+async def test_lines_that_another_screen_leads_to_are_not_shown_below_an_old_filter() -> None:
+    async with running("logs") as (app, pilot):
+        view = app.screen.query_one(LogView)
+        await pilot.press("slash", *"nothing of this", "enter")
+        assert not view.lines
+        await pilot.press("1")
+        app.show_log_lines("level:error")
+        await drawn(app, pilot)
+        await drawn(app, pilot)
+        assert front(app).filter_input.value == ""
+        assert not front(app).filter_input.has_class("open")
+        assert "'level:error'" in view.render_line(0).text
+        assert view.lines
+
+
 async def test_a_replay_is_paused_sought_and_sped_up() -> None:
     feed = feeds.full()
     feed.clock = feeds.Clock()
