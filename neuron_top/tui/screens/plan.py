@@ -15,8 +15,8 @@ from textual.strip import Strip
 from neuron_top.services.caches import CacheService
 from neuron_top.services.confirmation import EXCLUSIVE_WORD, ForcedUnlockPrompt, needs_statement
 from neuron_top.services.plan_execution import PlanExecution, PlanState
-from neuron_top.tui.drawing import Line, cells_in, lines_of, rule
-from neuron_top.tui.screens.question_page import QuestionPage, put_button
+from neuron_top.tui.drawing import Line, cells_in, lines_of, paragraph, rule
+from neuron_top.tui.screens.question_page import QuestionPage, button_lines
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.page import Page
 from neuron_top.units import bytes_text, count_text
@@ -51,10 +51,6 @@ class PlanPage(QuestionPage):
         )
         """The plan is refused only because others may use the cache, too."""
         self.forced = ForcedUnlockPrompt(self.execution.plan)
-
-    def on_mount(self) -> None:
-        """Draw the choice once; it has nothing to wait for."""
-        self._redraw()
 
     @property
     def lines(self) -> Sequence[PlanLine]:
@@ -201,29 +197,25 @@ class PlanPage(QuestionPage):
         if self.is_working:
             return [line.put(self._progress_text(), theme.accent).strip()]
         if not self.is_question:
-            return [put_button(line, theme, "Close", "press(0)", chosen=True).strip()]
+            return button_lines(theme, width, ("Close",), 0)
         if not self.can_act and not self.asks_exclusive:
             if reason := refusal_text(self.execution.plan) or ("read-only mode" if self._caches.read_only else ""):
-                return [line.put(reason, theme.quiet).strip()]
-            return [put_button(line, theme, "Close", "press(0)", chosen=True).strip()]
+                return paragraph(theme, reason, width, theme.quiet)
+            return button_lines(theme, width, ("Close",), 0)
         word = self.word
         if self.chosen and self.forced.question and not self.asks_exclusive:
             question = f"type {word} to remove this lock, enter skips it, esc cancels: {self.typed}_"
-            line.put(self.forced.question, theme.text)
-            return [line.strip(), Line(theme, width).gap(2).put(question, theme.warn).strip()]
-        put_button(line, theme, "Cancel", "press(0)", chosen=self.chosen == 0).gap(3)
-        for number, execution in enumerate(self.choices, 1):
-            text = plan_view.choice_text(execution.plan)
-            put_button(line, theme, text, f"press({number})", chosen=self.chosen == number).gap(3)
+            return [
+                *paragraph(theme, self.forced.question, width, theme.text),
+                *paragraph(theme, question, width, theme.warn),
+            ]
+        texts = ["Cancel", *(plan_view.choice_text(execution.plan) for execution in self.choices)]
         if self.asks_exclusive:
-            text = "No other host or container uses this cache"
-            put_button(line, theme, text, "press(1)", chosen=self.chosen == 1)
-        below = Line(theme, width).gap(2)
+            texts.append("No other host or container uses this cache")
+        below, style = "tab selects, enter does what is selected, esc cancels", theme.quiet
         if word and self.chosen:
-            below.put(f"type {word} to confirm: {self.typed}_", theme.warn)
-        else:
-            below.put("tab selects, enter does what is selected, esc cancels", theme.quiet)
-        return [line.strip(), below.strip()]
+            below, style = f"type {word} to confirm: {self.typed}_", theme.warn
+        return [*button_lines(theme, width, texts, self.chosen), *paragraph(theme, below, width, style)]
 
     def _progress_text(self) -> str:
         now = self.execution.progress

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from rich.style import Style
@@ -10,7 +10,7 @@ from textual.events import Key
 from textual.strip import Strip
 from textual.widget import Widget
 
-from neuron_top.tui.drawing import Line
+from neuron_top.tui.drawing import Line, cells_in
 from neuron_top.tui.keys import QUESTION, screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
@@ -18,6 +18,9 @@ from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.views.model import Run
+
+_LEAST_LINES = 2
+"""Of the buttons and what stands below them, so that nothing moves when a question is answered."""
 
 
 class QuestionPage(LiveScreen):
@@ -52,9 +55,15 @@ class QuestionPage(LiveScreen):
     def body(self) -> Iterable[Widget]:
         """The lines, and below them the buttons."""
         yield Page(self._draw_lines)
-        yield RenderWidget(
-            "choice", lambda theme, _view, width, _height: self._draw_choice(theme, width), lambda view: 2
-        )
+        yield RenderWidget("choice", lambda theme, _lines, width, _height: self._draw_choice(theme, width), int)
+
+    def on_mount(self) -> None:
+        """Draw the question; it has nothing to wait for."""
+        self._redraw()
+
+    def on_resize(self) -> None:
+        """The buttons may need fewer or more lines now."""
+        self._redraw()
 
     def read(self, run: Run, now: float) -> Any:
         """Returns None: the page does not depend on the run."""
@@ -112,7 +121,8 @@ class QuestionPage(LiveScreen):
 
     def _redraw(self) -> None:
         self.query_one(Page).redraw()
-        self.query_one("#choice", RenderWidget).show(True)
+        lines = self._draw_choice(self.host.render_theme, self.size.width)
+        self.query_one("#choice", RenderWidget).show(max(_LEAST_LINES, len(lines)))
         self.query_one(KeyBar).show_typing(bool(self.asked_word))
 
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
@@ -120,6 +130,16 @@ class QuestionPage(LiveScreen):
 
     def _draw_choice(self, theme: Theme, width: int) -> list[Strip]:
         raise NotImplementedError
+
+
+def button_lines(theme: Theme, width: int, texts: Sequence[str], chosen: int) -> list[Strip]:
+    """The buttons, on as many lines as they need."""
+    lines = [Line(theme, width).gap(2)]
+    for number, text in enumerate(texts):
+        if number and cells_in(text) + 2 * len("[ ") > lines[-1].left:
+            lines.append(Line(theme, width).gap(2))
+        put_button(lines[-1], theme, text, f"press({number})", chosen=number == chosen).gap(3)
+    return [line.strip() for line in lines]
 
 
 def put_button(line: Line, theme: Theme, text: str, action: str, *, chosen: bool) -> Line:

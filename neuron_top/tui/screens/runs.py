@@ -13,10 +13,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.tui.drawing import Line, fact, rule
+from neuron_top.tui.drawing import fact, paragraph, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.poller import Poller
-from neuron_top.tui.screens.question_page import QuestionPage, put_button
+from neuron_top.tui.screens.question_page import QuestionPage, button_lines
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.render_widget import RenderWidget
@@ -334,10 +334,6 @@ class DeleteRunPage(QuestionPage):
         super().__init__()
         self._row, self._delete = row, delete
 
-    def on_mount(self) -> None:
-        """Draw the question once; it has nothing to wait for."""
-        self._redraw()
-
     @property
     def asked_word(self) -> str:
         """None: the choice is enough."""
@@ -361,11 +357,8 @@ class DeleteRunPage(QuestionPage):
         return strips + [strip for label, value in facts for strip in fact(theme, label, value, width, cells=10)]
 
     def _draw_choice(self, theme: Theme, width: int) -> list[Strip]:
-        line = Line(theme, width).gap(2)
-        for index, word in enumerate(CHOICES):
-            put_button(line, theme, word, f"press({index})", chosen=index == self.chosen).gap(3)
-        below = Line(theme, width).gap(2).put("tab selects, enter does what is selected, esc cancels", theme.quiet)
-        return [line.strip(), below.strip()]
+        below = paragraph(theme, "tab selects, enter does what is selected, esc cancels", width, theme.quiet)
+        return [*button_lines(theme, width, CHOICES, self.chosen), *below]
 
     def action_back(self) -> None:
         """Cancel."""
