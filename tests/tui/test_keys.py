@@ -687,6 +687,20 @@ async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
         assert "UserWarning" in "".join(line.text for line in view.lines)
 
 
+async def test_escape_shows_the_lines_of_a_log_from_their_beginning_again() -> None:
+    async with running("logs", size=(80, 24)) as (app, pilot):
+        view = app.screen.query_one(LogView)
+        await pilot.press("l")
+        assert (view.following, view.skip) == (True, 8)
+        await pilot.press("escape")
+        assert (view.skip, app.current_mode) == (0, "logs")
+        await pilot.press("up", "l", "escape")
+        assert (view.following, view.skip) == (True, 0)
+        await pilot.press("l")
+        front(app).follow_other_feed()
+        assert view.skip == 0
+
+
 async def test_in_the_log_the_lines_that_matter_are_those_of_the_filter_in_sight() -> None:
     async with running("logs", size=(120, 30)) as (app, pilot):
         view = app.screen.query_one(LogView)

@@ -69,7 +69,7 @@ class LogsScreen(LiveScreen):
     def clear_cursor(self) -> bool:
         """Back to where a line was shown from, else follow again; False when it followed already."""
         view, origin = self.log_view, self._origin
-        if origin is None and view.following and not view.filtered:
+        if origin is None and view.following and not view.filtered and not view.skip:
             return False
         self._origin = None
         view.follow_all()

@@ -188,12 +188,14 @@ class LogView(Lines, can_focus=True):
             self.cursor = len(self.rows) - 1
 
     def follow_all(self) -> None:
-        """Drop what narrows the lines, and follow."""
+        """Drop what narrows the lines, show them from their beginning, and follow."""
+        self.skip = 0
         self._window.query, self.typed, self.marked_only = LogQuery(), "", False
         self.follow()
 
     def follow_feed(self) -> None:
-        """Follow all logs of the feed; a filter stays."""
+        """Follow all logs of the feed, from the beginning of their lines; a filter stays."""
+        self.skip = 0
         self._window.query = LogQuery(self._window.query.text)
         self.follow()
 
