@@ -131,6 +131,8 @@ class OutputGrew(Event, frozen=True, kw_only=True):
     """For bytes that were there before the log was followed: its last change then, seconds since the epoch. Once all of
     them have been read, `at` is the newest timestamp of the last lines, if they have any. Before any has been read
     (`end` is 0), `at` only shows the time zone of the log."""
+    size: int | None = None
+    """With that, how many bytes were there: all of them were read once `end` is no less."""
     began: Moment | None = None
     """With that, the timestamp of the first line that has one."""
     closed: bool = False

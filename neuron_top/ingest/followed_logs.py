@@ -120,6 +120,7 @@ class LogFiles:
                     key,
                     self._buffer,
                     written=last_change(path),
+                    size=size_of(path) if is_old else None,
                     last_clock=last_clock(path) if is_old else None,
                 )
                 if is_old and size_of(path) > 0:

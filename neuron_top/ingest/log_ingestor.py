@@ -42,14 +42,16 @@ class LogIngestor:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
         written: float | None = None,
+        size: int | None = None,
         last_clock: float | None = None,
     ) -> None:
         """`written`: the last change of a file that exists already; what is read until `caught_up` is that old.
+        `size`: the bytes that it holds, where it is not read at once.
         `last_clock`: the last timestamp in it. Only with that do timestamps of the job's own logger count: in a pipe or
         a new file they may be in any zone, and a line was written when it arrives, unless the first timestamp shows
         that the log is an old one."""
         self.path, self._now = path, now
-        self._written, self._last_clock = written, last_clock
+        self._written, self._size, self._last_clock = written, size, last_clock
         self.source = log_source(path)
         self._buffer, self._clock = buffer, clock
         self._span: LogSpan | None = None
@@ -166,9 +168,10 @@ class LogIngestor:
         """Note that all of the existing file was read: what comes from now on is being written now."""
         if self._written is None:
             return []
+        self._size = self._end if self._size is not None else None  # somebody may have shortened it
         growth = self._growth_of(self._span)
         is_old = self._now() - self._written >= LAST_LINE_SECONDS
-        self._written, self._reported_end, self._span = None, self._end, None
+        self._written, self._size, self._reported_end, self._span = None, None, self._end, None
         events = self._last_line() if is_old else []
         return [*events, *self._diagnosis.ask(at_once=True), growth] if self._end else []
 
@@ -192,6 +195,7 @@ class LogIngestor:
             end=self._end,
             lines=self._lines,
             written=self._written,
+            size=self._size,
             at=at,
             began=began,
             closed=closed,

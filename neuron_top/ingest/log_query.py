@@ -17,6 +17,7 @@ from neuron_top.escapes import ANSI_COLOR
 from neuron_top.events.levels import LineLevel
 from neuron_top.filters import check_filter, expression
 from neuron_top.ingest.log_line import LogLine
+from neuron_top.views.log_rows import columns
 
 _TERM = re.compile(r"""(!?)(?:/((?:[^/\\]|\\.)+)/|(source|rank|level|family):(\S+)|(\S+))""")
 
@@ -101,8 +102,15 @@ def _field(field: str, value: str) -> Keep:
     if field == "source":
         return lambda line: value in line.source.casefold()
     if field == "rank":
-        return lambda line: line.rank is not None and str(line.rank) == value
+        return lambda line: _is_of_rank(line, value)
     if field == "family":
         return lambda line: line.family == value
     wanted = LineLevel(value).and_worse() if value in tuple(LineLevel) else ()
     return lambda line: line.level in wanted
+
+
+def _is_of_rank(line: LogLine, rank: str) -> bool:
+    """Whether a rank wrote a line, by its prefix, or by what screens show in the column of who wrote it."""
+    if line.rank is not None:
+        return str(line.rank) == rank
+    return rank in line.text and columns(line).who == f"r{rank}"

@@ -6,6 +6,8 @@ that go on (elapsed time, a running compile) are counted only up to its last lin
 
 from __future__ import annotations
 
+import msgspec
+
 from neuron_top.events import LogEvent, OutputGrew
 from neuron_top.events.log_sources import PIPE_SOURCE
 from neuron_top.run.clock import LIVE_SECONDS, zone_offset
@@ -25,6 +27,13 @@ SILENT_SECONDS = 900.0
 """A log that brought nothing for this long counts as silent. A job that compiles may print nothing for minutes."""
 
 
+class Backlog(msgspec.Struct, frozen=True):
+    """What logs held before they were followed, in bytes."""
+
+    read: int
+    size: int
+
+
 class LogActivity:
     """What the logs say about time, in seconds since the epoch; None until reported."""
 
@@ -42,10 +51,14 @@ class LogActivity:
         """By how many seconds the newest line of a pipe was older than its arrival: it may be an old log."""
         self.closed = False
         """Whether the writer has closed the pipe."""
+        self._backlogs: dict[tuple[str, str], OutputGrew] = {}
+        """By node and log, how far logs that had contents before they were followed were read when last heard of."""
 
     def grew(self, event: OutputGrew) -> None:
         """A log grew, or its writer closed it; a log without a line tells nothing else."""
         self.closed = event.closed
+        if event.size is not None:
+            self._backlogs[event.node, event.path] = event
         if event.end == 0:
             return
         self._first_read(event)
@@ -73,6 +86,15 @@ class LogActivity:
     def _clock_read(self, clock: float | None) -> None:
         if clock is not None:
             self.clock = clock if self.clock is None else max(self.clock, clock)
+
+    def unread(self, now: float) -> Backlog | None:
+        """How far the logs were read that had contents before they were followed; None once all of it was read, or
+        where nobody reads on."""
+        logs = [(log.end, log.size or 0) for log in self._backlogs.values()]
+        heard = [log.seen for log in self._backlogs.values() if log.end < (log.size or 0) and log.seen is not None]
+        if not heard or now - max(heard) >= QUIET_SECONDS:
+            return None
+        return Backlog(read=sum(end for end, _size in logs), size=sum(max(end, size) for end, size in logs))
 
     @property
     def is_behind(self) -> bool:

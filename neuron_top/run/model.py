@@ -148,7 +148,9 @@ class Run:
 
     def silent(self, now: float) -> float | None:
         """Seconds since the last line of a job that is known from its logs alone, or since its workers ended where they
-        write no log; None while it may well go on."""
+        write no log; None while it may well go on, or is not read to its end yet."""
+        if self.silence.unread(now) is not None:
+            return None
         is_over = self._nothing_can_come(now)
         seconds = None if self._is_heard_of else self.silence.seconds(now, is_over=is_over)
         if seconds is None and (left := self.workers_left(now)) is not None:
@@ -177,10 +179,14 @@ class Run:
 
     def _nothing_can_come(self, now: float) -> bool:
         """Whether the pipe that is read has been closed, the agents of all nodes have stopped, or the workers ended."""
+        if self.silence.unread(now) is not None:
+            return False
         return self.silence.closed or self.nodes.all_stopped or self.workers_left(now) is not None
 
     def quiet(self, now: float) -> bool:
         """Whether nothing comes from the logs now: they have ended, or pause."""
+        if self.silence.unread(now) is not None:
+            return False
         since = self.silence.quiet_since
         return self._nothing_can_come(now) or (since is not None and now - since >= QUIET_SECONDS)
 
@@ -201,7 +207,8 @@ class Run:
         if self._nothing_can_come(now) or self.silent(now) is not None:
             return True
         since = self.silence.quiet_since
-        return since is not None and now - since >= ENDED_WELL_SECONDS and not self.compiles.compiling
+        is_long_ago = since is not None and now - since >= ENDED_WELL_SECONDS
+        return is_long_ago and self.quiet(now) and not self.compiles.compiling
 
     def over(self, now: float) -> bool:
         """Whether nothing more is expected: the job has ended, or its log has been silent for long."""
@@ -248,9 +255,11 @@ class Run:
         return not any(met) and not self.queue.trial_running
 
     def effective_now(self, now: float) -> float:
-        """The time up to which open intervals count: now, or that of the last line if the log has ended or is old."""
+        """The time up to which open intervals count: now, or that of the last line if the log has ended, is old, or is
+        not read to its end yet."""
         is_past = self.silent(now) is not None or self.failed(now) or self.ended_well(now)
-        is_past = is_past or (self.silence.is_behind and not self._is_heard_of)
+        is_behind = self.silence.is_behind or self.silence.unread(now) is not None
+        is_past = is_past or (is_behind and not self._is_heard_of)
         lasts = (self.silence.last, self.workers_left(now)) if is_past else ()
         return min(now, max((last for last in lasts if last is not None), default=now))
 

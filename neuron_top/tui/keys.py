@@ -34,9 +34,11 @@ FLEET = ScreenSpec("7", "fleet", "Fleet")
 
 PAGES = ("detail", "alerts")
 """A page in front of a screen until escape; the page of alerts has keys of its own."""
+QUESTION = "question"
+"""A page that must be answered or left before other keys do anything."""
 EVERYWHERE = ("overview", "cores", "compile", "cache", "logs", "runs", "fleet", *PAGES)
 TABLES = ("cores", "compile", "cache", "runs", "fleet")
-MOVING = (*TABLES, "logs", *PAGES)
+MOVING = (*TABLES, "logs", *PAGES, QUESTION)
 
 
 class Key(NamedTuple):
@@ -65,10 +67,16 @@ KEYS = (
     Key(FLEET.key, FLEET.key, f"app.go('{FLEET.name}')", FLEET.title, "the screen of the fleet", (FLEET.name,)),
     Key("tab", "tab", "app.next_screen(1)", "next screen", "the next screen; shift+tab the one before"),
     Key("shift+tab", "shift+tab", "app.next_screen(-1)", "previous screen", "the screen before"),
+    Key("left,h,shift+tab", "← h", "shift(-1)", "before", "select the button before, or another answer", (QUESTION,)),
+    Key("right,l,tab", "→ tab", "shift(1)", "next", "select the next button, or another answer; in a form tab goes to "
+        "the next field", (QUESTION,)),
+    Key("enter", "enter", "open", "do it", "do what is selected", (QUESTION,)),
     Key("up,k", "↑ k", "move(-1)", "up", "a row up", MOVING),
     Key("down,j", "↓ j", "move(1)", "down", "a row down", MOVING),
-    Key("left,h", "← h", "shift(-8)", "left", "to the left in long lines", ("logs", *PAGES)),
-    Key("right,l", "→ l", "shift(8)", "right", "to the right in long lines", ("logs", *PAGES)),
+    Key("left,h", "← h", "shift(-8)", "left", "to the left in long lines", ("logs",)),
+    Key("right,l", "→ l", "shift(8)", "right", "to the right in long lines", ("logs",)),
+    Key("left,h", "← h", "shift(-8)", "left", "on the page of a node's core: the core before", ("detail",)),
+    Key("right,l", "→ l", "shift(8)", "right", "on the page of a node's core: the next core", ("detail",)),
     Key("pageup,ctrl+b", "pgup", "page(-1)", "page up", "a page up", MOVING),
     Key("pagedown,ctrl+f", "pgdn", "page(1)", "page down", "a page down", MOVING),
     Key("home,g", "g", "edge(-1)", "first", "the first row", MOVING),
@@ -160,15 +168,18 @@ KEYS = (
     Key("a", "a", "app.alerts", "alerts", "all alerts with their evidence and what to do",
         tuple(name for name in EVERYWHERE if name != "alerts"), True),
     Key("y", "y", "copy", "copy", "copy the row under the cursor to the clipboard", MOVING),
-    Key("t", "t", "app.next_theme", "theme", "the next theme: dark, light, high contrast"),
-    Key("question_mark,f1", "?", "app.help", "help", "this page", footer=True),
+    Key("t", "t", "app.next_theme", "theme", "the next theme: dark, light, high contrast", (*EVERYWHERE, QUESTION)),
+    Key("question_mark,f1", "?", "app.help", "help", "this page", (*EVERYWHERE, QUESTION), footer=True),
+    Key("escape", "esc", "back", "back", "leave it without an answer; stop what is being carried out before its next "
+        "step", (QUESTION,)),
     Key("escape", "esc", "back", "back", "close a page; drop the filter, then the marks, then the cursor; "
         "with none of these to the overview, and from there out of a replay"),
     Key("ctrl+p", "ctrl+p", "app.command_palette", "palette", "command palette: all actions by name, and jobs, "
         "graphs, cores, ranks, recordings, cache entries"),
     Key("ctrl+z", "ctrl+z", "app.suspend_process", "suspend", "suspend the program, and the job of neurontop run; fg "
-        "carries on"),
-    Key("q,ctrl+c,ctrl+q", "q", "app.quit", "quit", "quit, as ctrl+c does; what is watched continues", footer=True),
+        "carries on", (*EVERYWHERE, QUESTION)),
+    Key("q,ctrl+c,ctrl+q", "q", "app.quit", "quit", "quit, as ctrl+c does; what is watched continues",
+        (*EVERYWHERE, QUESTION), True),
 )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _PROCESS = re.compile(
     r"\s*(?:"
     r"\[(?:rank|default)?(?P<rank>\d{1,6})\]:\s?(?!\Z)"  # alone on its line it numbers the failures that torchrun lists
+    r"|\[rank(?P<bare>\d{1,6})\]\s"
     r"|\[\d{1,3},(?P<mpi>\d{1,6})\]<std(?:out|err)>:\s?"
     r"|\[(?P<pod>pod/[^\]\s]{1,300})\]\s"
     r"|\((?:(?P<actor>\w[\w.:-]{0,80}) )?(?:rank=(?P<of>\d{1,6}) )?pid=\d{1,10}(?:, ip=[\w.:]{1,60})?\)\s?"
@@ -260,7 +261,7 @@ def _may_go(found: re.Match[str], has_level: bool) -> bool:
 
 
 def _who(found: re.Match[str]) -> str:
-    rank = found["rank"] or found["mpi"] or found["of"] or found["task"]
+    rank = found["rank"] or found["bare"] or found["mpi"] or found["of"] or found["task"]
     pod = (found["pod"] or "").removeprefix("pod/").partition("/")[0]
     return f"r{int(rank)}" if rank else found["actor"] or found["worker"] or pod or found["box"] or ""
 

@@ -18,6 +18,7 @@ from neuron_top.events import ProcessRole
 from neuron_top.run.cores import SourceStatus
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.job import Mark
+from neuron_top.run.log_activity import Backlog
 from neuron_top.run.model import Run
 from neuron_top.run.state import ENDED, JobState
 from neuron_top.run.training import Report
@@ -68,6 +69,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Up to when things have gone on: now, or the end."""
     workers_ended: bool = False
     """The worker processes of a job that nobody records have ended."""
+    unread: Backlog | None = None
+    """How far its logs were read, while what they held already is still being read: all else is of that moment."""
 
     @property
     def over(self) -> bool:
@@ -198,6 +201,7 @@ def header(run: Run, now: float) -> Header:
         phase=state if is_idle else run.phase,
         until=end,
         workers_ended=run.workers_left(now) is not None,
+        unread=run.silence.unread(now),
     )
 
 

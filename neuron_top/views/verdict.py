@@ -10,7 +10,7 @@ import msgspec
 from neuron_top.diagnose import CauseClass
 from neuron_top.run.alerts.alert import AlertKind
 from neuron_top.run.estimate import Range
-from neuron_top.run.log_activity import SILENT_SECONDS
+from neuron_top.run.log_activity import SILENT_SECONDS, Backlog
 from neuron_top.run.severity import Severity
 from neuron_top.run.state import JobState
 from neuron_top.units import (
@@ -126,7 +126,7 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
         next_step = next_step or cause.next_step
     alerts = alerts_besides_failure(view)
     first = alerts[0] if alerts else None
-    progress, left = _progress(view, state)
+    progress, left = _progress(view, state) if head.unread is None else (None, None)
     age = _age(view, view.now if clock is None else clock)
     return Verdict(
         state=state,
@@ -264,6 +264,8 @@ def _freshness(view: Overview, age: float | None, *, replayed: bool) -> Freshnes
 
 def _age(view: Overview, clock: float) -> float | None:
     head = view.header
+    if head.unread is not None:
+        return None  # what was read is of another time than now
     if state_of(head) is VerdictState.IDLE and head.last_line is None and not view.cores:
         return None  # no job, no log and no core: silence means nothing
     heard = [at for at in (head.last_line, head.last_event) if at is not None]
@@ -286,17 +288,31 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
             return " · ".join(filter(None, (f"by {head.interrupted_by}", _after(head), *_done(view)))), ""
         case VerdictState.CUT_OFF:
             return _cut_off(view)
+        case VerdictState.IDLE if head.unread is not None:
+            return _unread(head.unread), ""
         case VerdictState.IDLE:
             if head.name:  # name of the only log that is read
                 unread = (source.text for source in view.sources if source.unreadable)
                 return next(unread, "the log has no line yet"), ""
             return _without_job(view), _START
-        case VerdictState.WAITING:
-            return _waiting(view), ""
-        case VerdictState.COMPILING:
-            return _compiling(view), ""
         case _:
-            return " · ".join(_training(view)) or _compiled(view), ""
+            return " · ".join(filter(None, (_unread(head.unread), _goes_on(view, state)))), ""
+
+
+def _unread(backlog: Backlog | None) -> str:
+    """How far the job's logs were read; "" once that is all of them."""
+    if backlog is None:
+        return ""
+    return f"reading its log: {percent_text(backlog.read / backlog.size)} of {bytes_text(backlog.size)}"
+
+
+def _goes_on(view: Overview, state: VerdictState) -> str:
+    """What a job does that has not ended."""
+    if state is VerdictState.WAITING:
+        return _waiting(view)
+    if state is VerdictState.COMPILING:
+        return _compiling(view)
+    return " · ".join(_training(view)) or _compiled(view)
 
 
 def _without_job(view: Overview) -> str:

@@ -45,5 +45,5 @@ def looks_for_jobs(view: Overview) -> bool:
 
 
 def is_idle(view: Overview) -> bool:
-    """Whether no job and no core was seen."""
-    return view.header.state is JobState.IDLE and not view.cores
+    """Whether no job and no core was seen, and no log is being read that may show one."""
+    return view.header.state is JobState.IDLE and not view.cores and view.header.unread is None

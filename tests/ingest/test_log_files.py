@@ -259,3 +259,15 @@ def test_a_rotated_file_that_vanishes_meanwhile_hides_no_other(tmp_path: Path, m
 )  # fmt: skip
 def test_a_line_without_events_has_the_rank_of_its_prefix(prefix: str, rank: int | None) -> None:
     assert readable("log:a", 0, f"{prefix}words".encode()).rank == rank
+
+
+def test_the_rank_that_screens_show_is_the_one_that_a_filter_finds() -> None:
+    wanted = (
+        "[rank2]: ready",
+        "[rank2] ready",
+        "2026-02-14 09:30:11 INFO [rank2] ready",
+        "(Trainer rank=2 pid=9) ready",
+    )
+    others = ("[rank12] ready", "[rank1] step 2", "ready of [rank2]", "step 2", "")
+    lines = [readable("log:/x", 0, text.encode()) for text in (*wanted, *others)]
+    assert [line.text for line in filter(LogQuery("rank:2").keep, lines)] == list(wanted)

@@ -8,14 +8,16 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from neuron_top.events import AnyEvent, StepReported
+from neuron_top.events import AnyEvent, OutputGrew, StepReported
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.ingest.followed_logs import LogFiles
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import LogIngestor
 from neuron_top.parsers import timestamps
+from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
 
@@ -100,6 +102,26 @@ def test_all_of_a_long_log_is_read_before_its_state_is_reported(tmp_path: Path) 
     feed.settle(0.0)
     feed.stop()
     assert feed.read(overview).training.step == 60_000
+
+
+def test_how_far_a_long_log_was_read_is_known_until_all_of_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"step {step} of 60000: loss 2.5\n" for step in range(60_001)))
+    source, run, shares = LogFiles(lambda: [path], LogBuffer()), Run(), []
+
+    def take(event: AnyEvent) -> None:
+        run.apply(msgspec.structs.replace(event, seen=time.time()))
+        if (unread := run.silence.unread(time.time())) is not None:
+            shares.append(unread.read / unread.size)
+        elif isinstance(event, OutputGrew):
+            source.stop()
+
+    source.start(take)
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert 0.1 < shares[-1] < 1
+    assert run.training.step == 60_000
+    assert run.silence.unread(time.time()) is None
 
 
 def test_a_log_that_is_still_read_is_given_up_when_it_is_closed(tmp_path: Path) -> None:

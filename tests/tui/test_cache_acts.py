@@ -22,6 +22,7 @@ from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.prompt import Prompt
 from neuron_top.tui.widgets.render_widget import RenderWidget
+from neuron_top.views import plan
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
 from neuron_top.views.plan import warning_text
 from tests.actions import caches, states
@@ -197,6 +198,54 @@ async def test_a_confirmed_plan_is_carried_out_reported_reopened_and_undone(root
         await press(app, pilot, "o")
         assert [line.text for line in page(app).lines] == ["undone: 2 brought back"]
     assert caches.everything(root) == before
+
+
+async def test_every_button_of_a_plan_is_whole_at_any_width(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "M", "e")
+        button = plan.choice_text(page(app).execution.plan)
+        executions = [page(app).execution] * 3
+        app.open(PlanPage(executions, app.services.caches, lambda _execution: None))
+        await settled(app, pilot)
+        for width in (140, 60, 40):
+            await pilot.resize_terminal(width, 24)
+            await settled(app, pilot)
+            choice = app.screen.query_one("#choice", RenderWidget)
+            shown = [choice.render_line(y).text for y in range(choice.size.height)]
+            assert sum(line.count(button) for line in shown) == 3, shown
+            assert "esc cancels" in " ".join(" ".join(shown).split())
+        last = next(y for y in reversed(range(len(shown))) if button in shown[y])
+        await pilot.click("#choice", offset=(6, last))
+        assert page(app).chosen == 3
+
+
+async def test_a_plan_for_the_row_under_the_cursor_does_not_call_it_marked(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "down", "e")
+        assert page(app).lines[0].text.endswith(f"evict in {root}: 1 selected entry")
+        await press(app, pilot, "escape", "M", "e")
+        assert page(app).lines[0].text.endswith(": 4 selected entries")
+
+
+async def test_a_click_selects_a_button_of_a_plan_and_a_second_one_presses_it(root: Path) -> None:
+    async def click(app: TopApp, pilot: Pilot[int], text: str) -> None:
+        line = app.screen.query_one("#choice", RenderWidget).render_line(0).text
+        await pilot.click("#choice", offset=(line.index(text), 0))
+        await settled(app, pilot)
+
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "space", "space", "e")
+        await click(app, pilot, "Evict")
+        assert page(app).chosen == 1
+        assert page(app).is_question, "nothing is done before its plan was seen"
+        await click(app, pilot, "Cancel")
+        assert isinstance(app.screen, CacheScreen)
+        await press(app, pilot, "e")
+        await click(app, pilot, "Evict")
+        await click(app, pilot, "Evict")
+        assert page(app).execution.state is PlanState.DONE
+        await click(app, pilot, "Close")
+        assert isinstance(app.screen, CacheScreen)
 
 
 async def test_undo_goes_on_with_the_plan_before_also_in_another_cache(root: Path, tmp_path: Path) -> None:

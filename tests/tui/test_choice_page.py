@@ -13,6 +13,7 @@ from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.alerts import AlertsPage
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.fleet_changes import FleetChangesPage
+from neuron_top.tui.screens.graph_detail import GraphDetail
 from neuron_top.tui.screens.jobs import NO_JOBS, jobs_lines
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.tui.widgets.page import Page
@@ -105,3 +106,23 @@ async def test_alerts_are_chosen_by_page_keys_and_by_mouse() -> None:
         await pilot.press("g")
         await pilot.click(Page, offset=(4, 2))
         assert page.chosen.key == first
+
+
+async def test_a_click_chooses_and_a_second_one_opens_what_is_chosen() -> None:
+    app = TopApp(feeds.full(), Settings(), services=feeds.StillServices())
+    page = AlertsPage(app.limits)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.open(page)
+        await until(pilot, lambda: page.is_mounted and len(page.choices) > 2)
+        at = next(alert.key for alert in page._shown if alert.graph is not None)
+        await pilot.press("G")
+        row = page._line_of(at) - page.page.first
+        assert at != page.choices[-1]
+        assert row >= 0
+        await pilot.click(Page, offset=(4, row))
+        assert (app.screen, page.chosen and page.chosen.key) == (page, at)
+        await pilot.click(Page, offset=(4, row))
+        await until(pilot, lambda: isinstance(app.screen, GraphDetail))
+        await pilot.press("escape")
+        assert app.screen is page

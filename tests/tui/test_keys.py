@@ -15,6 +15,7 @@ from textual.widgets import Input
 from neuron_top import events as ev
 from neuron_top.cache.model.states import State
 from neuron_top.run.model import Run
+from neuron_top.services.fleet_actions import FleetRequest
 from neuron_top.settings import Settings
 from neuron_top.tui import theme
 from neuron_top.tui.app import TopApp
@@ -23,11 +24,13 @@ from neuron_top.tui.panels import entry_rows
 from neuron_top.tui.screens import poller
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.screens.fleet_request import FleetRequestPage
 from neuron_top.tui.screens.help import HelpPage
 from neuron_top.tui.screens.runs import DeleteRunPage
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.tui.widgets.page import Page
+from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.miss_explanation import questions
@@ -236,6 +239,31 @@ async def test_what_deleting_a_recording_takes_is_not_cut() -> None:
         assert folder in "".join(line.strip() for line in app.screen.query_one(Page).text.splitlines())
 
 
+async def test_a_recording_is_deleted_with_the_mouse_after_asking() -> None:
+    async with running("runs") as (app, pilot):
+        await pilot.press("G", "d")
+        await drawn(app, pilot)
+        at = app.screen.query_one("#choice", RenderWidget).render_line(0).text.index("Delete")
+        await pilot.click("#choice", offset=(at, 0))
+        assert app.services.runs.deleted == []
+        await pilot.click("#choice", offset=(at, 0))
+        await drawn(app, pilot)
+        assert len(app.services.runs.deleted) == 1
+
+
+async def test_the_form_for_nodes_is_filled_in_with_the_mouse() -> None:
+    async with running() as (app, pilot):
+        page = FleetRequestPage(["n1"])
+        app.open(page)
+        await drawn(app, pilot)
+        at = page.query_one("#action", RenderWidget).render_line(1).text.index("pull")
+        await pilot.click("#action", offset=(at, 1))
+        await pilot.click("#exclusive", offset=(4, 0))
+        await pilot.click("#source", offset=(4, 0))
+        await pilot.press(*"/pool", "tab", *"/cache")
+        assert page.request == FleetRequest(action="pull", source="/pool", root="/cache", assume_exclusive=True)
+
+
 async def test_a_running_recording_is_never_deleted() -> None:
     async with running("runs") as (app, pilot):
         await pilot.press("down", "d")
@@ -317,9 +345,19 @@ async def test_escape_takes_back_the_filter_then_marks_then_the_cursor_and_then_
         assert app.current_mode == "overview"
 
 
+@pytest.mark.parametrize("place", ["cache", "runs"])
+async def test_a_mark_goes_on_to_the_next_row_and_needs_one_under_the_cursor(place: str) -> None:
+    async with running(place) as (app, pilot):
+        await pilot.press("space")
+        assert (len(front(app).marked), table(app).order.index) == (0, None)
+        assert "select a row first" in front(app).noticed
+        await pilot.press("down", "down", "space")
+        assert (len(front(app).marked), table(app).order.index) == (1, 2)
+
+
 async def test_escape_removes_the_marks_of_recordings() -> None:
     async with running("runs") as (app, pilot):
-        await pilot.press("down", "space", "down", "space")
+        await pilot.press("down", "space", "space")
         assert len(front(app).marked) == 2
         await pilot.press("escape")
         assert (front(app).marked, app.current_mode) == ([], "runs")
@@ -511,6 +549,19 @@ async def test_help_shows_the_keys_of_the_screen_and_closes_with_three_keys() ->
             assert app.is_running
 
 
+async def test_help_and_bottom_line_of_a_question_name_its_own_keys_alone() -> None:
+    async with running("runs") as (app, pilot):
+        await pilot.press("G", "d")
+        await drawn(app, pilot)
+        bottom = app.screen.query_one(KeyBar).draw(120, 1)[0].text
+        assert "esc back" in bottom
+        assert not any(word in bottom for word in ("pause", "log lines", "open"))
+        await pilot.press("question_mark")
+        text = " ".join(app.screen.query_one(Page).text.split())
+        assert "do what is selected" in text
+        assert not any(word in text for word in ("overview screen", "log lines", "long lines", "why it missed"))
+
+
 async def test_alerts_are_shown_with_their_whole_text() -> None:
     async with running() as (app, pilot):
         await pilot.press("a")
@@ -634,6 +685,54 @@ async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
         assert view.following
         await pilot.press("slash", *"dynamic", "enter")
         assert "UserWarning" in "".join(line.text for line in view.lines)
+
+
+async def test_escape_shows_the_lines_of_a_log_from_their_beginning_again() -> None:
+    async with running("logs", size=(80, 24)) as (app, pilot):
+        view = app.screen.query_one(LogView)
+        await pilot.press("l")
+        assert (view.following, view.skip) == (True, 8)
+        await pilot.press("escape")
+        assert (view.skip, app.current_mode) == (0, "logs")
+        await pilot.press("up", "l", "escape")
+        assert (view.following, view.skip) == (True, 0)
+        await pilot.press("l")
+        front(app).follow_other_feed()
+        assert view.skip == 0
+
+
+async def test_in_the_log_the_lines_that_matter_are_those_of_the_filter_in_sight() -> None:
+    async with running("logs", size=(120, 30)) as (app, pilot):
+        view = app.screen.query_one(LogView)
+
+        def counts() -> tuple[int, int]:
+            return len(view.lines), sum(line.level.is_marked or line.level == "event" for line in view.lines)
+
+        await pilot.press("m")
+        everything = counts()
+        assert everything[0] == everything[1] > 0
+        await pilot.press("slash", *"warning", "enter")
+        matching = counts()
+        assert 0 < matching[0] == matching[1] < everything[0]
+        assert "marked lines only · 'warning'" in view.render_line(0).text
+        await pilot.press("m")
+        assert counts()[0] >= matching[0]
+        assert all("warning" in line.text.lower() for line in view.lines)
+
+
+async def test_lines_that_another_screen_leads_to_are_not_shown_below_an_old_filter() -> None:
+    async with running("logs") as (app, pilot):
+        view = app.screen.query_one(LogView)
+        await pilot.press("slash", *"nothing of this", "enter")
+        assert not view.lines
+        await pilot.press("1")
+        app.show_log_lines("level:error")
+        await drawn(app, pilot)
+        await drawn(app, pilot)
+        assert front(app).filter_input.value == ""
+        assert not front(app).filter_input.has_class("open")
+        assert "'level:error'" in view.render_line(0).text
+        assert view.lines
 
 
 async def test_a_replay_is_paused_sought_and_sped_up() -> None:

@@ -21,9 +21,9 @@ from tests.tui.test_alert_page import until
         ("overview", ("w",)),
         ("overview", ("a",)),
         ("overview", ("J",)),
-        ("runs", ("space", "down", "space", "c")),
-        ("runs", ("space", "down", "space", "down", "space", "c")),
-        ("runs", ("space", "o")),
+        ("runs", ("down", "space", "space", "c")),
+        ("runs", ("down", "space", "space", "space", "c")),
+        ("runs", ("down", "space", "o")),
     ],
 )
 async def test_the_bottom_line_alone_says_how_a_page_is_left(screen: str, keys: tuple[str, ...]) -> None:

@@ -82,7 +82,7 @@ async def test_two_recordings_are_marked_compared_and_one_is_deleted_after_askin
         screen = app.screen
         assert isinstance(screen, RunsScreen)
         assert {row.name for row in screen.table.order.rows} == {"first", "second"}
-        await pilot.press("down", "space", "c")
+        await pilot.press("down", "space", "up", "c")
         assert app.screen is screen, "one recording alone was compared"
         await pilot.press("down", "c")
         await settled(app, pilot)

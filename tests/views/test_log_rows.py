@@ -38,6 +38,10 @@ CASES = {
     "LOG Thu Nov 26 08:09:22 2026 - (0, 9) step_loss : 4.88": ("08:09:22", "", "", "(0, 9) step_loss : 4.88"),
     "Thu Nov 26 08:09:22 2026": ("08:09:22", "", "", ""),
     "[1]: resumed": ("", "r1", "", "resumed"),
+    "[rank2] resumed": ("", "r2", "", "resumed"),
+    "2026-02-14 09:30:11 INFO [rank2] resumed": ("09:30:11", "r2", "", "resumed"),
+    "2026-02-14 09:30:11,123 - loop - INFO - [rank12] resumed": ("09:30:11", "r12", "loop", "resumed"),
+    "resumed from [rank2] of before": ("", "", "", "resumed from [rank2] of before"),
     "worker-2  | 2026/03/29 09:31:51 No devices": ("09:31:51", "worker-2", "", "No devices"),
     "INFO 02-04 19:28:37 [registry.py:48] loaded": ("19:28:37", "", "registry.py:48", "loaded"),
 }  # fmt: skip

@@ -188,3 +188,35 @@ def test_the_alert_of_the_compile_that_failed_the_job_is_reported_once_and_of_an
 @pytest.mark.parametrize("line", ["no room left:", "no room left: ,", "no room left"])
 def test_a_line_of_a_log_ends_without_its_colon_inside_a_sentence(line: str) -> None:
     assert sentence_part(line) == "no room left"
+
+
+def test_a_log_that_is_still_read_has_not_ended_where_the_reader_is() -> None:
+    def grew(end: int) -> ev.OutputGrew:
+        return ev.OutputGrew(path="/jobs/train.log", end=end, lines=9, written=NOW, size=4 << 20, source=LOG)
+
+    began = NOW - 9 * SILENT_SECONDS  # the job has run for long, and goes on
+    run = run_of(grew(0), log=False)
+    assert at(run, NOW).reason == "reading its log: 0 % of 4.0 MiB"
+    for event in (*(step(number, began + number) for number in range(1, 9)), grew(1 << 20)):
+        run.apply(msgspec.structs.replace(event, seen=NOW))
+    one = at(run, NOW)
+    assert (one.state, one.freshness) == (VerdictState.TRAINING, Freshness.LIVE)
+    assert one.reason.startswith("reading its log: 25 % of 4.0 MiB · step 8 of 200")
+    assert (one.progress, one.left) == (None, None), "they are of another time"
+    assert overview(run, NOW).header.elapsed == pytest.approx(7.0)
+    assert at(run, NOW + 60).state is VerdictState.CUT_OFF, "nobody reads on"
+    run.apply(msgspec.structs.replace(grew(4 << 20), seen=NOW + 1))
+    assert at(run, NOW + 1).state is VerdictState.CUT_OFF
+
+
+def test_the_end_that_a_log_states_in_its_middle_is_not_that_of_its_job() -> None:
+    written = NOW - 9 * SILENT_SECONDS
+    for how, cause, state in (
+        (JobEnd.FAILED, (CAUSE,), VerdictState.FAILED),
+        (JobEnd.FINISHED, (), VerdictState.COMPLETED),
+    ):
+        grew = ev.OutputGrew(path="/jobs/train.log", end=10, lines=9, written=written, size=20, source=LOG)
+        run = run_of(grew, step(8, written - 60), ended(how, *cause), log=False)
+        assert at(run, NOW).state is VerdictState.TRAINING
+        run.apply(msgspec.structs.replace(grew, end=20, seen=NOW))
+        assert at(run, NOW).state is state

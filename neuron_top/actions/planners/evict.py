@@ -52,7 +52,7 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
     modules: tuple[str, ...] = ()
     """Patterns of module names."""
     paths: frozenset[str] = frozenset()
-    """Exactly these entries (`compiler/module`), which a person marked."""
+    """Exactly these entries (`compiler/module`), which a person selected."""
     keep_graph: bool = False
     """Artifacts go; graph and flags stay, so that the graph can be compiled again."""
 
@@ -76,9 +76,9 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
             f"{bytes_text(self.free_bytes)} free" if self.free_bytes is not None else "",
             f"no use known for {limit_text(self.older_than)}" if self.older_than is not None else "",
             f"compiler {self.compiler}" if self.compiler else "",
-            "state " + ",".join(sorted(self.states)) if self.states else "",
+            "state " + ",".join(sorted(self.states)) if self.states and not self.paths else "",
             "module " + ",".join(self.modules) if self.modules else "",
-            counted(len(self.paths), "marked entry", "marked entries") if self.paths else "",
+            counted(len(self.paths), "selected entry", "selected entries") if self.paths else "",
             "keep graphs" if self.keep_graph else "",
         ]
         return "; ".join(part for part in parts if part)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual.strip import Strip
 from textual.widget import Widget
@@ -32,6 +32,29 @@ from neuron_top.views.model import HITS, Run
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
 
+class Listing(NamedTuple):
+    """The entries as the screen arranges them."""
+
+    view: EntryTable
+    entries: Sequence[EntryRow]
+    heads: Sequence[CompilerRow]
+    places: Mapping[str, int]
+    """By the key of a row, its place in the tree: that of its head, or the one below that."""
+    largest: int
+    """Bytes of the largest entry."""
+
+
+def listing_of(view: EntryTable) -> Listing:
+    """What was read, arranged; in the thread that has read it, as there may be many entries."""
+    # Entries that are no hits come first, as people look for these among fifty thousand; then the largest, as on the
+    # web. In the order of the disk a new entry could appear anywhere.
+    entries = sorted(view.rows, key=lambda row: (row.state in HITS, -row.bytes, row.module))
+    heads = compiler_rows(view)
+    places = {head.key: 2 * index for index, head in enumerate(heads)}
+    places |= {row.key: places[head_key(row)] + 1 for row in entries}
+    return Listing(view, entries, heads, places, max((row.bytes for row in entries), default=0))
+
+
 class CacheScreen(TableScreen):
     """Entries as a tree by compiler version (enter folds a version), or as one flat table (x)."""
 
@@ -50,13 +73,9 @@ class CacheScreen(TableScreen):
             executed=self._clear_marks,
             reread=self._reread,
         )
-        self._view = EntryTable(roots=(), rows=())
-        self._entries: Sequence[EntryRow] = ()
-        self._heads: Sequence[CompilerRow] = ()
+        self._listing = listing_of(EntryTable(roots=(), rows=()))
         self._folded: frozenset[str] = frozenset()
         self._flat = False
-        self._head_order: dict[str, int] = {}
-        self._largest = 0
         self._last_mark: str | None = None
         self._refresh = False
         """Whether buckets are listed at the next reading, however short a time ago they were."""
@@ -73,8 +92,6 @@ class CacheScreen(TableScreen):
         table.across = lambda row, theme, width: entry_rows.head(
             row, theme, width, folded=row.key in self._folded and self._keep is None, roots=self._roots
         )
-        table.order.group = self._group_order
-        table.order.keep = lambda row: self._keep is None or row.key in self._kept_keys
         table.about = lambda row, theme: entry_rows.row_about(row, self._matching, theme)
         table.nothing = ("Looking through the caches…",)
         yield RenderWidget("problems", entry_rows.problems_panel, len)
@@ -96,13 +113,17 @@ class CacheScreen(TableScreen):
         self._poller.arrive()
 
     def _columns(self) -> tuple[Any, ...]:
-        return entry_rows.columns(lambda key: key in self.marked, lambda: self._largest, tree=self._tree)
+        return entry_rows.columns(lambda key: key in self.marked, lambda: self._listing.largest, tree=self._tree)
 
     @property
     def _tree(self) -> bool:
         """Whether entries stand below heads: where there is more than one head, unless the user asked for a flat
         table."""
-        return not self._flat and len(self._head_order) > 1
+        return not self._flat and len(self._listing.heads) > 1
+
+    @property
+    def _view(self) -> EntryTable:
+        return self._listing.view
 
     @property
     def _roots(self) -> int:
@@ -119,32 +140,27 @@ class CacheScreen(TableScreen):
     def show(self, view: Any) -> None:
         """Does nothing: the entries do not depend on the run."""
 
-    def _read_entries(self) -> EntryTable:
+    def _read_entries(self) -> Listing:
         refresh, self._refresh = self._refresh, False
         self.host.services.cache_listing.also(self.host.feed.read(lambda run, _now: known_roots(run)))
-        return self.host.services.cache_listing.entries(refresh=refresh)
+        return listing_of(self.host.services.cache_listing.entries(refresh=refresh))
 
     def _reread(self) -> None:
         """Read again after an action has changed something; buckets are listed again too."""
         self._refresh = True
         self._poller.read_again()
 
-    def _on_entries(self, view: EntryTable | Exception) -> None:
-        if isinstance(view, Exception):
-            self.table.nothing = (f"The catalog cannot be read: {view}",)
-            view = EntryTable(roots=(), rows=())
+    def _on_entries(self, listing: Listing | Exception) -> None:
+        if isinstance(listing, Exception):
+            self.table.nothing = (f"The catalog cannot be read: {listing}",)
+            listing = listing_of(EntryTable(roots=(), rows=()))
         else:
-            self.table.nothing = entry_rows.nothing(view)
-        by_key = {row.key: row for row in view.rows}
-        self.marked = {key: by_key[key] for key in self.marked if key in by_key}
-        self._view, self._largest = view, max((row.bytes for row in view.rows), default=0)
-        # Entries that are no hits come first, as people look for these among fifty thousand; then the largest, as on
-        # the web. In the order of the disk a new entry could appear anywhere.
-        self._entries = sorted(view.rows, key=lambda row: (row.state in HITS, -row.bytes, row.module))
-        self._heads = compiler_rows(view)
-        self._head_order = {head.key: index for index, head in enumerate(self._heads)}
-        self.query_one("#problems", RenderWidget).show(view.problems)
-        self.query_one("#others", RenderWidget).show(view.others)
+            self.table.nothing = entry_rows.nothing(listing.view)
+        if self.marked:
+            self.marked = {row.key: row for row in listing.entries if row.key in self.marked}
+        self._listing = listing
+        self.query_one("#problems", RenderWidget).show(listing.view.problems)
+        self.query_one("#others", RenderWidget).show(listing.view.others)
         self._filter_rows()
         self._show_rows()
 
@@ -155,19 +171,17 @@ class CacheScreen(TableScreen):
 
         `arrange`: a person asked for other rows, which need not keep their places.
         """
-        rows: list[Item] = list(self._entries)
+        listing, order = self._listing, self.table.order
+        rows: Sequence[Item] = listing.entries
         self.table.columns = self._columns()
         if self._tree:
-            folded = self._folded if self._keep is None else frozenset()
-            rows = [*self._heads, *(row for row in self._entries if head_key(row) not in folded)]
+            if self._folded and self._keep is None:
+                rows = [row for row in listing.entries if head_key(row) not in self._folded]
+            rows = [*listing.heads, *rows]
+        order.group = (lambda row: listing.places[row.key]) if self._tree else None
+        order.keep = (lambda row: row.key in self._kept_keys) if self._keep is not None else None
         self.table.show(rows, arrange=arrange)
         self._show_totals()
-
-    def _group_order(self, row: Item) -> tuple[int, bool]:
-        if not self._tree:
-            return 0, True
-        below = isinstance(row, EntryRow)
-        return self._head_order.get(head_key(row) if isinstance(row, EntryRow) else row.key, 0), below
 
     def apply_filter(self, query: str) -> None:
         """`state:failed size>1GB used>30d compiler:2.21 text`; folded versions open for what matches."""
@@ -198,7 +212,7 @@ class CacheScreen(TableScreen):
         if self._refuses_to_fold():
             return
         self._flat = False
-        self._folded = frozenset() if self._folded else frozenset(self._head_order)
+        self._folded = frozenset() if self._folded else frozenset(head.key for head in self._listing.heads)
         row = self.table.order.current
         if self._folded and self._tree and isinstance(row, EntryRow):
             self.table.order.chosen = head_key(row)
@@ -244,15 +258,10 @@ class CacheScreen(TableScreen):
 
     # Marks
 
-    def action_mark(self) -> None:
-        """Mark the row under the cursor (a head: its entries), or take the marks off, and go on to the next."""
-        row = self.table.order.current
-        if row is None:
-            self.table.move(1)
-            return
+    def mark(self, row: Item) -> None:
+        """Mark a row (a head: its entries), or take the marks off."""
         self._mark(self._entries_of(row))
         self._last_mark = row.key
-        self.table.move(1)
         self._show_totals()
 
     def _mark(self, rows: Iterable[EntryRow]) -> None:

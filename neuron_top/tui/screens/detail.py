@@ -164,10 +164,14 @@ class DetailPage(LiveScreen):
         self.page.edge(end)
 
     def on_line_clicked(self, message: LineClicked) -> None:
-        """Choose what the clicked line is about."""
+        """Choose what the clicked line is about; open it if it was chosen already, as in tables."""
         choices = self.choices
         if above := bisect_right(choices, message.line, key=self._line_of):
+            message.prevent_default()  # a graph that is named there is not opened by the first click
+            is_chosen = choices[above - 1] == self.keep_choice()
             self._choose(choices[above - 1])
+            if is_chosen:
+                self.action_open()
 
     def action_shift(self, by: int) -> None:
         """Do nothing: pages fit their width."""

@@ -116,14 +116,9 @@ class FleetScreen(TableScreen):
         self.notice(f"{self._metric.title}: {self._metric.help}")
         self._show_page(arrange=True)
 
-    def action_mark(self) -> None:
-        """Mark the node under the cursor, or remove its mark."""
-        row = self.table.order.current
-        if row is None:
-            self.notice("select a node first (arrow keys)")
-            return
+    def mark(self, row: NodeRow) -> None:
+        """Mark a node, or remove its mark."""
         self._marked ^= {row.node}
-        self.table.move(1)
         self._show_page()
 
     def clear_marks(self) -> bool:

@@ -13,7 +13,7 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.services.fleet_actions import FleetActions, FleetRequest
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.screens.poller import Poller
-from neuron_top.tui.screens.question_page import QuestionPage, put_button
+from neuron_top.tui.screens.question_page import QuestionPage, button_lines
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.page import Page
 from neuron_top.units import counted
@@ -58,7 +58,6 @@ class FleetChangePage(QuestionPage):
 
     def on_mount(self) -> None:
         """Ask."""
-        self._redraw()
         self._in_thread(self._begin)
 
     # The change
@@ -129,10 +128,10 @@ class FleetChangePage(QuestionPage):
 
     # Keys
 
-    def action_shift(self, by: int) -> None:
-        """Select the next button."""
-        self.chosen, self.typed = (self.chosen + (1 if by > 0 else -1)) % len(self.choices), ""
-        self._redraw()
+    @property
+    def buttons(self) -> int:
+        """As many as there are choices."""
+        return len(self.choices)
 
     def action_open(self) -> None:
         """Do what is selected."""
@@ -191,17 +190,12 @@ class FleetChangePage(QuestionPage):
         return strips
 
     def _draw_choice(self, theme: Theme, width: int) -> list[Strip]:
-        line = Line(theme, width).gap(2)
-        choices = self.choices
-        here = min(self.chosen, len(choices) - 1)
-        for number, choice in enumerate(choices):
-            put_button(line, theme, choice.text, chosen=number == here).gap()
-        below = Line(theme, width).gap(2)
+        texts = [choice.text for choice in self.choices]
+        below, style = "tab selects, enter does what is selected, ↑ ↓ select a node, esc leaves", theme.quiet
         if word := self.asked_word:
-            below.put(f"type {word} to confirm: {self.typed}_", theme.warn)
-        else:
-            below.put("tab selects, enter does what is selected, ↑ ↓ select a node, esc leaves", theme.quiet)
-        return [line.strip(), below.strip()]
+            below, style = f"type {word} to confirm: {self.typed}_", theme.warn
+        here = min(self.chosen, len(texts) - 1)
+        return [*button_lines(theme, width, texts, here), *paragraph(theme, below, width, style)]
 
 
 _STYLES: dict[LineKind, Callable[[Theme], Style]] = {

@@ -12,9 +12,10 @@ from textual.widgets import Input
 
 from neuron_top.services.fleet_actions import FLEET_ACTIONS, FleetRequest
 from neuron_top.tui.drawing import Line, paragraph, rule
-from neuron_top.tui.keys import screen_bindings
+from neuron_top.tui.keys import QUESTION, screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.fleet_change import FleetChangePage
+from neuron_top.tui.screens.question_page import clickable, put_button
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
@@ -36,12 +37,11 @@ PULL = "pull"
 class FleetRequestPage(LiveScreen):
     """A form; enter asks the nodes to plan it, and nothing is done yet."""
 
-    NAME: ClassVar[str] = "detail"
+    NAME: ClassVar[str] = QUESTION
     IS_PAGE: ClassVar[bool] = True
-    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
     may_leave = False
     BINDINGS = [
-        *screen_bindings("detail"),
+        *screen_bindings(QUESTION),
         *(Binding(key, f"next_field({by})", priority=True) for key, by in
           (("tab", 1), ("down", 1), ("shift+tab", -1), ("up", -1))),
     ]  # fmt: skip
@@ -102,6 +102,18 @@ class FleetRequestPage(LiveScreen):
         self.set_focus(self.query_one(f"#{self.field}", Input) if self.field in TYPED else None)
         self._redraw()
 
+    def action_choose(self, action: int) -> None:
+        """Choose an action that was clicked."""
+        self.set_focus(None)
+        self.field, self.chosen = ACTION, action
+        self._redraw()
+
+    def action_state(self) -> None:
+        """The other answer, which was clicked."""
+        self.set_focus(None)
+        self.field, self.assume_exclusive = EXCLUSIVE, not self.assume_exclusive
+        self._redraw()
+
     def action_shift(self, by: int) -> None:
         """The next action, or the other answer."""
         if self.field == ACTION:
@@ -111,9 +123,12 @@ class FleetRequestPage(LiveScreen):
         self._redraw()
 
     def watch_focused(self, focused: Widget | None) -> None:
-        """Name other keys while a field takes the letters."""
+        """Name other keys while a field takes the letters; keys go on from the field that was clicked."""
         for keys in self.query(KeyBar):
             keys.show_typing(isinstance(focused, Input))
+        if isinstance(focused, Input) and focused.id and focused.id != self.field:
+            self.field = focused.id
+            self._redraw()
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Enter in a field asks, too."""
@@ -147,9 +162,8 @@ class FleetRequestPage(LiveScreen):
 
     def _draw_actions(self, theme: Theme, action: str, width: int, height: int) -> list[Strip]:
         line = Line(theme, width).gap(2)
-        for name in self._names:
-            is_chosen = name == action
-            line.put(f"[ {name} ]" if is_chosen else f"  {name}  ", theme.key if is_chosen else theme.quiet)
+        for number, name in enumerate(self._names):
+            put_button(line, theme, name, f"choose({number})", chosen=name == action)
         keys = "← → chooses" if self.field == ACTION else "↑ here to choose another"
         about = f"{FLEET_ACTIONS[action].fleet_help}. {keys}"
         head = rule(theme, width, "Ask nodes of the fleet for a change", "nothing is done yet")
@@ -165,6 +179,6 @@ class FleetRequestPage(LiveScreen):
         text = f"[{'x' if stated else ' '}] no other host or container uses these caches (← →)"
         keys = "enter asks for plans · ↑ ↓ moves · esc closes"
         return [
-            Line(theme, width).gap(2).put(text, theme.title if is_here else theme.text).strip(),
+            Line(theme, width).gap(2).put(text, clickable(theme.title if is_here else theme.text, "state")).strip(),
             Line(theme, width).gap(2).put(keys, theme.quiet).strip(),
         ]

@@ -48,12 +48,14 @@ class LogsScreen(LiveScreen):
 
     def show_line(self, source: str, offset: int, origin: str) -> None:
         """The line that something on the screen `origin` came from; escape goes back there."""
+        self.close_filter()
         self._origin = origin
         if not self.log_view.show(source, offset):
             self.notice("that line cannot be read any more")
 
     def show_lines(self, query: str, origin: str) -> None:
         """The lines of something on the screen `origin`; escape goes back there."""
+        self.close_filter()
         self._origin = origin
         self.log_view.follow_all()
         self.log_view.filter(query)
@@ -67,7 +69,7 @@ class LogsScreen(LiveScreen):
     def clear_cursor(self) -> bool:
         """Back to where a line was shown from, else follow again; False when it followed already."""
         view, origin = self.log_view, self._origin
-        if origin is None and view.following and not view.filtered:
+        if origin is None and view.following and not view.filtered and not view.skip:
             return False
         self._origin = None
         view.follow_all()

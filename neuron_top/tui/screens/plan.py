@@ -15,8 +15,8 @@ from textual.strip import Strip
 from neuron_top.services.caches import CacheService
 from neuron_top.services.confirmation import EXCLUSIVE_WORD, ForcedUnlockPrompt, needs_statement
 from neuron_top.services.plan_execution import PlanExecution, PlanState
-from neuron_top.tui.drawing import Line, cells_in, lines_of, rule
-from neuron_top.tui.screens.question_page import QuestionPage, put_button
+from neuron_top.tui.drawing import Line, cells_in, lines_of, paragraph, rule
+from neuron_top.tui.screens.question_page import QuestionPage, button_lines
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.page import Page
 from neuron_top.units import bytes_text, count_text
@@ -51,10 +51,6 @@ class PlanPage(QuestionPage):
         )
         """The plan is refused only because others may use the cache, too."""
         self.forced = ForcedUnlockPrompt(self.execution.plan)
-
-    def on_mount(self) -> None:
-        """Draw the choice once; it has nothing to wait for."""
-        self._redraw()
 
     @property
     def lines(self) -> Sequence[PlanLine]:
@@ -98,20 +94,19 @@ class PlanPage(QuestionPage):
         """Not escape while the plan is at work: then it stops that, as the page says."""
         return super().offers(action) and not (action == "back" and self.is_working)
 
-    def action_shift(self, by: int) -> None:
-        """Select the next choice."""
-        if not self.is_question or not (self.can_act or self.asks_exclusive):
-            return
-        self.chosen = (self.chosen + (1 if by > 0 else -1)) % (1 + max(1, len(self.choices)))
-        self._choose(self.choices[max(0, self.chosen - 1)] if self.choices else self.execution)
+    @property
+    def buttons(self) -> int:
+        """Cancel and the choices, as long as the person has to decide."""
+        return 1 + (len(self.choices) or self.asks_exclusive) if self.is_question else 1
 
-    def _choose(self, execution: PlanExecution) -> None:
-        """Show another of the choices."""
+    def select(self, button: int) -> None:
+        """Select a button; the lines become those of its plan."""
+        execution = self.choices[max(0, button - 1)] if self.choices else self.execution
         if execution is not self.execution:
-            self.execution, self.typed = execution, ""
+            self.execution = execution
             self.forced = ForcedUnlockPrompt(execution.plan)
             self.query_one(Page).first = 0
-        self._redraw()
+        super().select(button)
 
     def action_open(self) -> None:
         """Do what is selected."""
@@ -202,27 +197,25 @@ class PlanPage(QuestionPage):
         if self.is_working:
             return [line.put(self._progress_text(), theme.accent).strip()]
         if not self.is_question:
-            return [put_button(line, theme, "Close", chosen=True).strip()]
+            return button_lines(theme, width, ("Close",), 0)
         if not self.can_act and not self.asks_exclusive:
             if reason := refusal_text(self.execution.plan) or ("read-only mode" if self._caches.read_only else ""):
-                return [line.put(reason, theme.quiet).strip()]
-            return [put_button(line, theme, "Close", chosen=True).strip()]
+                return paragraph(theme, reason, width, theme.quiet)
+            return button_lines(theme, width, ("Close",), 0)
         word = self.word
         if self.chosen and self.forced.question and not self.asks_exclusive:
             question = f"type {word} to remove this lock, enter skips it, esc cancels: {self.typed}_"
-            line.put(self.forced.question, theme.text)
-            return [line.strip(), Line(theme, width).gap(2).put(question, theme.warn).strip()]
-        put_button(line, theme, "Cancel", chosen=self.chosen == 0).gap(3)
-        for number, execution in enumerate(self.choices, 1):
-            put_button(line, theme, plan_view.choice_text(execution.plan), chosen=self.chosen == number).gap(3)
+            return [
+                *paragraph(theme, self.forced.question, width, theme.text),
+                *paragraph(theme, question, width, theme.warn),
+            ]
+        texts = ["Cancel", *(plan_view.choice_text(execution.plan) for execution in self.choices)]
         if self.asks_exclusive:
-            put_button(line, theme, "No other host or container uses this cache", chosen=self.chosen == 1)
-        below = Line(theme, width).gap(2)
+            texts.append("No other host or container uses this cache")
+        below, style = "tab selects, enter does what is selected, esc cancels", theme.quiet
         if word and self.chosen:
-            below.put(f"type {word} to confirm: {self.typed}_", theme.warn)
-        else:
-            below.put("tab selects, enter does what is selected, esc cancels", theme.quiet)
-        return [line.strip(), below.strip()]
+            below, style = f"type {word} to confirm: {self.typed}_", theme.warn
+        return [*button_lines(theme, width, texts, self.chosen), *paragraph(theme, below, width, style)]
 
     def _progress_text(self) -> str:
         now = self.execution.progress

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from rich.style import Style
 from textual.events import Key
 from textual.strip import Strip
 from textual.widget import Widget
 
-from neuron_top.tui.drawing import Line
-from neuron_top.tui.keys import screen_bindings
+from neuron_top.tui.drawing import Line, cells_in
+from neuron_top.tui.keys import QUESTION, screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.keybar import KeyBar
@@ -18,14 +19,16 @@ from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.views.model import Run
 
+_LEAST_LINES = 2
+"""Of the buttons and what stands below them, so that nothing moves when a question is answered."""
+
 
 class QuestionPage(LiveScreen):
     """Subclasses draw the lines and the two rows of buttons, and do what was chosen."""
 
-    NAME: ClassVar[str] = "detail"
+    NAME: ClassVar[str] = QUESTION
     IS_PAGE: ClassVar[bool] = True
-    UNNAMED: ClassVar[frozenset[str]] = frozenset({"open", "log_lines"})
-    BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
+    BINDINGS = screen_bindings(QUESTION)
     may_leave = False
 
     def __init__(self) -> None:
@@ -39,12 +42,28 @@ class QuestionPage(LiveScreen):
         """What must be typed for the selected button; "" where no letters are expected now."""
         raise NotImplementedError
 
+    @property
+    def buttons(self) -> int:
+        """How many buttons can be selected now."""
+        raise NotImplementedError
+
+    def select(self, button: int) -> None:
+        """Select a button."""
+        self.chosen, self.typed = button, ""
+        self._redraw()
+
     def body(self) -> Iterable[Widget]:
         """The lines, and below them the buttons."""
         yield Page(self._draw_lines)
-        yield RenderWidget(
-            "choice", lambda theme, _view, width, _height: self._draw_choice(theme, width), lambda view: 2
-        )
+        yield RenderWidget("choice", lambda theme, _lines, width, _height: self._draw_choice(theme, width), int)
+
+    def on_mount(self) -> None:
+        """Draw the question; it has nothing to wait for."""
+        self._redraw()
+
+    def on_resize(self) -> None:
+        """The buttons may need fewer or more lines now."""
+        self._redraw()
 
     def read(self, run: Run, now: float) -> Any:
         """Returns None: the page does not depend on the run."""
@@ -67,6 +86,23 @@ class QuestionPage(LiveScreen):
         event.prevent_default()
         self._redraw()
 
+    def action_shift(self, by: int) -> None:
+        """Select the next button."""
+        if self.buttons > 1:
+            self.select((self.chosen + (1 if by > 0 else -1)) % self.buttons)
+
+    def action_press(self, button: int) -> None:
+        """Select a button that was clicked; do what it says if it was selected already, or changes nothing."""
+        if button in (0, self.chosen):
+            self.chosen = button
+            self.action_open()
+        elif button < self.buttons:
+            self.select(button)
+
+    def action_open(self) -> None:
+        """Do what is selected."""
+        raise NotImplementedError
+
     def action_move(self, by: int) -> None:
         """Scroll."""
         self.query_one(Page).move(by)
@@ -85,7 +121,8 @@ class QuestionPage(LiveScreen):
 
     def _redraw(self) -> None:
         self.query_one(Page).redraw()
-        self.query_one("#choice", RenderWidget).show(True)
+        lines = self._draw_choice(self.host.render_theme, self.size.width)
+        self.query_one("#choice", RenderWidget).show(max(_LEAST_LINES, len(lines)))
         self.query_one(KeyBar).show_typing(bool(self.asked_word))
 
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
@@ -95,6 +132,22 @@ class QuestionPage(LiveScreen):
         raise NotImplementedError
 
 
-def put_button(line: Line, theme: Theme, text: str, *, chosen: bool) -> Line:
-    """Brackets mark the chosen one where colors don't."""
-    return line.put(f"[ {text} ]" if chosen else f"  {text}  ", theme.key if chosen else theme.quiet)
+def button_lines(theme: Theme, width: int, texts: Sequence[str], chosen: int) -> list[Strip]:
+    """The buttons, on as many lines as they need."""
+    lines = [Line(theme, width).gap(2)]
+    for number, text in enumerate(texts):
+        if number and cells_in(text) + 2 * len("[ ") > lines[-1].left:
+            lines.append(Line(theme, width).gap(2))
+        put_button(lines[-1], theme, text, f"press({number})", chosen=number == chosen).gap(3)
+    return [line.strip() for line in lines]
+
+
+def put_button(line: Line, theme: Theme, text: str, action: str, *, chosen: bool) -> Line:
+    """A button that does `action` of the screen when it is clicked; brackets mark the chosen one where colors don't."""
+    style = clickable(theme.key if chosen else theme.quiet, action)
+    return line.put(f"[ {text} ]" if chosen else f"  {text}  ", style)
+
+
+def clickable(style: Style, action: str) -> Style:
+    """The style of a text that does `action` of the screen when it is clicked."""
+    return style + Style(meta={"@click": f"screen.{action}"})

@@ -13,10 +13,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.tui.drawing import Line, fact, rule
+from neuron_top.tui.drawing import fact, paragraph, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.poller import Poller
-from neuron_top.tui.screens.question_page import QuestionPage, put_button
+from neuron_top.tui.screens.question_page import QuestionPage, button_lines
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.render_widget import RenderWidget
@@ -192,12 +192,8 @@ class RunsScreen(TableScreen):
         self.query_one("#title", RenderWidget).show(summary)
         self.table.show(rows)
 
-    def action_mark(self) -> None:
-        """Mark the recording under the cursor, or take its mark off; a ninth mark takes the oldest one off."""
-        row = self.table.order.current
-        if row is None:
-            self.notice("select a recording first (arrow keys)")
-            return
+    def mark(self, row: RunRow) -> None:
+        """Mark a recording, or take its mark off; a ninth mark takes the oldest one off."""
         if row.id in self.marked:
             self.marked.remove(row.id)
         else:
@@ -205,7 +201,6 @@ class RunsScreen(TableScreen):
                 oldest = self.marked.pop(0)
                 self.notice(f"{MOST_RUNS} can be marked: the mark of {oldest}, the oldest, is gone")
             self.marked.append(row.id)
-        self.table.redraw()
 
     def _chosen(self) -> list[str]:
         """The marked recordings; with only one of them the one under the cursor too."""
@@ -339,14 +334,15 @@ class DeleteRunPage(QuestionPage):
         super().__init__()
         self._row, self._delete = row, delete
 
-    def on_mount(self) -> None:
-        """Draw the question once; it has nothing to wait for."""
-        self._redraw()
-
     @property
     def asked_word(self) -> str:
         """None: the choice is enough."""
         return ""
+
+    @property
+    def buttons(self) -> int:
+        """Two."""
+        return len(CHOICES)
 
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
         row = self._row
@@ -361,16 +357,8 @@ class DeleteRunPage(QuestionPage):
         return strips + [strip for label, value in facts for strip in fact(theme, label, value, width, cells=10)]
 
     def _draw_choice(self, theme: Theme, width: int) -> list[Strip]:
-        line = Line(theme, width).gap(2)
-        for index, word in enumerate(CHOICES):
-            put_button(line, theme, word, chosen=index == self.chosen).gap(3)
-        below = Line(theme, width).gap(2).put("tab selects, enter does what is selected, esc cancels", theme.quiet)
-        return [line.strip(), below.strip()]
-
-    def action_shift(self, by: int) -> None:
-        """Select the other choice."""
-        self.chosen = 1 - self.chosen
-        self._redraw()
+        below = paragraph(theme, "tab selects, enter does what is selected, esc cancels", width, theme.quiet)
+        return [*button_lines(theme, width, CHOICES, self.chosen), *below]
 
     def action_back(self) -> None:
         """Cancel."""

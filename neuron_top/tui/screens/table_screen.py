@@ -73,6 +73,19 @@ class TableScreen(LiveScreen):
         """The page of the selected row."""
         self.table.open()
 
+    def action_mark(self) -> None:
+        """Mark the row under the cursor, or remove its mark, and go on to the next."""
+        row = self.table.order.current
+        if row is None:
+            self.notice("select a row first (arrow keys)")
+            return
+        self.mark(row)
+        self.table.move(1)
+
+    def mark(self, row: Any) -> None:
+        """Mark a row, or remove its mark; where rows can be marked."""
+        raise NotImplementedError
+
     def action_sort(self) -> None:
         """The next column."""
         title = self.table.sort_next()

@@ -51,6 +51,8 @@ class LogView(Lines, can_focus=True):
         self._led_to: LogLine | None = None
         """The line to which a filter led."""
         self.following = True
+        self.typed = ""
+        """The filter."""
         self.marked_only = False
         self.groups = True
         """Equal lines share a row."""
@@ -134,8 +136,8 @@ class LogView(Lines, can_focus=True):
             words.append("marked lines only")
         if query.problem:
             words.append(query.problem)
-        elif query.text and not self.marked_only:
-            words.append(f"'{query.text}'")
+        elif self.typed:
+            words.append(f"'{self.typed}'")
         hidden = len(self.lines) - len(self.rows)
         if hidden and not self.following:
             words.append(f"{counted(len(self.lines), 'line')} in {counted(len(self.rows), 'row')}, x shows each")
@@ -170,7 +172,8 @@ class LogView(Lines, can_focus=True):
 
     def _no_match(self) -> str:
         if self.marked_only:
-            return "No line is an error, a warning or an event. m shows all lines."
+            lines, shown = ("line that matches", "all that match") if self.typed else ("line", "all lines")
+            return f"No {lines} is an error, a warning or an event. m shows {shown}."
         by_rank = " Many logs do not say which rank wrote a line." if "rank:" in self._window.query.text else ""
         return f"No line matches. esc drops the filter.{by_rank}"
 
@@ -185,12 +188,14 @@ class LogView(Lines, can_focus=True):
             self.cursor = len(self.rows) - 1
 
     def follow_all(self) -> None:
-        """Drop what narrows the lines, and follow."""
-        self._window.query, self.marked_only = LogQuery(), False
+        """Drop what narrows the lines, show them from their beginning, and follow."""
+        self.skip = 0
+        self._window.query, self.typed, self.marked_only = LogQuery(), "", False
         self.follow()
 
     def follow_feed(self) -> None:
-        """Follow all logs of the feed; a filter stays."""
+        """Follow all logs of the feed, from the beginning of their lines; a filter stays."""
+        self.skip = 0
         self._window.query = LogQuery(self._window.query.text)
         self.follow()
 
@@ -246,7 +251,7 @@ class LogView(Lines, can_focus=True):
 
     def show(self, source: str, offset: int) -> bool:
         """One source alone, at the line that stands at `offset`; False when that line is no more."""
-        self._search, self.following, self.marked_only = None, False, False
+        self._search, self.following, self.typed, self.marked_only = None, False, "", False
         self._window = LogWindow(self._feed())
         self._window.query = LogQuery("", source)
         self._window.take_tail(TAIL_LINES)
@@ -372,14 +377,17 @@ class LogView(Lines, can_focus=True):
         self.redraw()
 
     def only_marked(self) -> None:
-        """Show only lines that matter, or all again."""
+        """Show only lines that matter, or all again; of those that the filter keeps."""
         self.marked_only = not self.marked_only
-        self._again(LogQuery("level:event" if self.marked_only else "", self._window.query.only))
+        self._again(self._query(self._window.query.only))
 
     def filter(self, text: str) -> None:
         """Keep the lines that match, as LogQuery understands it."""
-        self.marked_only = False
-        self._again(LogQuery(text, None))
+        self.typed = text.strip()
+        self._again(self._query(None))
+
+    def _query(self, only: str | None) -> LogQuery:
+        return LogQuery(f"level:event {self.typed}" if self.marked_only else self.typed, only)
 
     def _again(self, query: LogQuery) -> None:
         self._search = None
@@ -447,7 +455,7 @@ class LogView(Lines, can_focus=True):
     @property
     def matches_only(self) -> bool:
         """Whether a text that was typed narrows what is shown: then every line is a match."""
-        return bool(self._window.query.text) and not self.marked_only
+        return bool(self.typed)
 
     @property
     def current(self) -> LogLine | None:

@@ -97,22 +97,25 @@ class Order(Generic[Row]):
         return True
 
     def _place(self, held: bool) -> None:
-        keep = self.keep
-        keys = [key for key, row in self._all.items() if keep is None or keep(row)]
+        keep, sort = self.keep, self._sort
+        keys = list(self._all) if keep is None else [key for key, row in self._all.items() if keep(row)]
         if held:
             known = set(keys)
             placed = [key for key in self._placed if key in known]
             fresh = known.difference(placed)
             self._placed = self._grouped(placed + [key for key in keys if key in fresh])
             return
-        if self._sort is not None:
-            values = {key: self._sort(self._all[key]) for key in keys}
-            known_first = sorted(
-                (key for key in keys if values[key] is not None), key=values.__getitem__, reverse=self._reverse
-            )
-            keys = known_first + [key for key in keys if values[key] is None]
+        if sort is not None:
+            values = {key: value for key in keys if (value := sort(self._all[key])) is not None}
+            known_first = sorted(values, key=values.__getitem__, reverse=self._reverse)
+            keys = known_first + [key for key in keys if key not in values]
         self._placed = self._grouped(keys)
 
     def _grouped(self, keys: list[Hashable]) -> list[Hashable]:
         group = self.group
-        return keys if group is None else sorted(keys, key=lambda key: group(self._all[key]))
+        if group is None:
+            return keys
+        groups: dict[Any, list[Hashable]] = {}
+        for key in keys:
+            groups.setdefault(group(self._all[key]), []).append(key)
+        return [key for place in sorted(groups) for key in groups[place]]

@@ -24,7 +24,8 @@ class FilterInput(Input):
         """Empty and hide the line; False when it was empty and hidden."""
         if not self.value and not self.has_class("open"):
             return False
-        self.value = ""
+        with self.prevent(Input.Changed):  # who closes it filters anew; the message would come after what follows
+            self.value = ""
         self.remove_class("open")
         return True
 
