@@ -88,8 +88,9 @@ class Diagnoser:
         """What came first, until it shows whether the log is in UTF-16."""
         self._wide: wide.WideLines | None = None
         self._buffer = LineSplitter()
-        self._beginning: list[tuple[bytes, int | None]] = []
-        """The first lines and where they begin, unread as long as they are too few to show the margin of all."""
+        self._beginning: list[tuple[bytes, int | None]] | None = []
+        """The first lines and where they begin, unread as long as they are too few to show the margin of all; then
+        None."""
         self._place = LogPlace()
         self._failures = FailureReader(self._place)
         self._shapes: dict[bytes, Finding | None] = {}
@@ -144,11 +145,11 @@ class Diagnoser:
         if whole.count(b"\n") < place.lines:  # cut off in front: perhaps in the middle of a line
             whole = whole[whole.find(b"\n") + 1 :]
         begins = place.offset - len(whole)
-        end = ending.read(whole, place.lines - whole.count(b"\n") + 1, begins, place.margin or margin.NO_MARGIN)
+        end = ending.read(whole, place.lines - whole.count(b"\n") + 1, begins, place.margin)
         ends_in_reason = False
         if is_whole and end.last is not None:
             raw = whole[end.last.offset - begins :].partition(b"\n")[0]
-            ends_in_reason = last_line.states_reason(raw, end.last, place.margin or margin.NO_MARGIN)
+            ends_in_reason = last_line.states_reason(raw, end.last, place.margin)
         return ranking.diagnosis(
             findings.all,
             place.progress,
@@ -186,7 +187,7 @@ class Diagnoser:
     def _take(self, block: bytes, offset: int | None) -> None:
         """Read whole lines, or keep them until the margin of all shows; `offset`: where they begin, if not behind the
         last ones."""
-        if self._place.margin is not None:
+        if self._beginning is None:
             self._block(block, offset)
             return
         self._beginning.append((block, offset))
@@ -195,9 +196,10 @@ class Diagnoser:
 
     def _read_beginning(self) -> None:
         """Read what was kept back; from now on the log's margin is known."""
-        kept, self._beginning = self._beginning, []
-        if self._place.margin is None:
-            self._place.margin = margin.margin_of(b"".join(block for block, _ in kept))
+        if self._beginning is None:
+            return
+        kept, self._beginning = self._beginning, None
+        self._place.margin = margin.margin_of(b"".join(block for block, _ in kept))
         for block, offset in kept:
             self._block(block, offset)
 
@@ -207,7 +209,7 @@ class Diagnoser:
         self._place.offset = self._place.offset if offset is None else offset
         self._place.begin(block)
         if block.strip(_ZERO):
-            self._walk(block, _words_of_failures((self._place.margin or margin.NO_MARGIN).behind(block)))
+            self._walk(block, _words_of_failures(self._place.margin.behind(block)))
         self._place.end(counts_progress=bool(self._failures.findings.all))
 
     def _walk(self, block: bytes, marks: list[int]) -> None:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 
 from neuron_top.diagnose import steps_and_compiles
 from neuron_top.diagnose.findings import Finding, JobProgress
-from neuron_top.diagnose.margin import NO_MARGIN, QUOTE, Margin
+from neuron_top.diagnose.margin import NO_MARGIN, QUOTE
 from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.statements import statements
 from neuron_top.diagnose.surroundings import Surroundings
@@ -38,8 +38,8 @@ class LogPlace:
         self._signs: tuple[list[int], list[int]] | None = None
         """Where steps and compiles stand in the block; None until they are needed."""
         self._surroundings = Surroundings()
-        self.margin: Margin | None = None
-        """What stands before every line; None until that shows."""
+        self.margin = NO_MARGIN
+        """What stands before every line, once the beginning of the log has shown that."""
         self._quoted_until: int | None = None
         """Where the first line begins that is not quoted with `>`; None: none has come."""
 
@@ -82,7 +82,7 @@ class LogPlace:
 
     def without_margin(self, raw: bytes) -> bytes:
         """A line without what stands before every line."""
-        return (self.margin or NO_MARGIN).split(raw).line
+        return self.margin.split(raw).line
 
     def statements_in(self, raw: bytes, line: int) -> list[Statement]:
         """What was printed in the line being read."""
@@ -129,7 +129,7 @@ class LogPlace:
         return self._signs
 
     def _said(self, raw: bytes, line: int, offset: int) -> list[Statement]:
-        words = (self.margin or NO_MARGIN).split(raw)
+        words = self.margin.split(raw)
         found = list(statements(words.line, line, offset))
         for statement in found:
             statement.task, statement.printer = words.task, words.printer
