@@ -23,6 +23,8 @@ SWITCH_SECONDS = 0.001
 """How long a thread that reads logs may delay the one that handles keys (Python's default: 5 ms)."""
 SOURCES_SECONDS = 0.4
 """Preloading begins after this time, as the user first waits for the sources' first events."""
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that end the program in order."""
 LOOK_SECONDS = 0.1
 """Time between two requests to exit, for a program that is not running yet."""
 
@@ -36,14 +38,18 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
     """Run the program on our terminal; returns its exit status, 1 after an error. Raises what has ended the program.
 
     It exits when one of the `reasons` returns, each called in a thread of its own; without any, when the terminal is
-    lost: if the hang-up signal is ignored, it would go on drawing for nobody.
+    lost: if the hang-up signal is ignored, it would go on drawing for nobody. And it exits on a signal that would end
+    it, with the status that a shell gives that signal: the terminal would keep its last screen and its raw input.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    ended = threading.Event()
-    for reason in reasons or (watched_terminal().wait,):
+    ended, signalled = threading.Event(), _Signalled()
+    for reason in (*(reasons or (watched_terminal().wait,)), signalled.wait):
         threading.Thread(target=_exit_after, args=(app, reason, ended), name="exit on end", daemon=True).start()
     threading.Thread(target=_preload, args=(app, ended), name="preload", daemon=True).start()
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTSTP, signal.SIGCONT)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTSTP, signal.SIGCONT, *ENDING)}
+    for number in ENDING:
+        if handlers[number] is signal.SIG_DFL:  # else it is ignored, or passed on to a job
+            signal.signal(number, signalled.take)
     try:
         app.run()
     finally:
@@ -54,7 +60,21 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
         _end_input(app)
     if app.problem is not None:
         raise app.problem
-    return app.return_code or 0
+    return app.return_code or signalled.exit_status
+
+
+class _Signalled:
+    """Waits for a signal that ends the program."""
+
+    def __init__(self) -> None:
+        self.exit_status = 0
+        self._came = threading.Event()
+        self.wait = self._came.wait
+
+    def take(self, number: int, _frame: object) -> None:
+        """Handle such a signal."""
+        self.exit_status = 128 + number
+        self._came.set()
 
 
 def _end_input(app: TopApp) -> None:

@@ -199,3 +199,29 @@ def test_ctrl_z_says_so_where_there_is_no_shell_to_go_back_to(tmux: Tmux, tmp_pa
     tmux.until("no shell is there to go back to", "Nothing runs here yet")
     tmux.press("q")
     tmux.until("left with 0")
+
+
+@pytest.mark.parametrize("closes", [False, True])
+def test_a_demo_that_is_killed_restores_the_terminal_and_removes_its_recording(
+    tmux: Tmux, tmp_path: Path, *, closes: bool
+) -> None:
+    tmux.open(f"{NEURONTOP} demo", TMPDIR=str(tmp_path))
+    tmux.until("replay")
+    (folder,) = tmp_path.glob("neurontop-demo-*")
+    if closes:
+        tmux("new-session", "-d", "-s", "another", "sleep 1000")  # tmux itself ends with its last session
+        tmux("kill-session", "-t", "0")
+    else:
+        (demo,) = (one for one in psutil.process_iter(["environ"]) if is_demo_in(one, tmp_path))
+        demo.terminate()
+        assert "replay" not in tmux.until(f"left with {128 + signal.SIGTERM}")
+    deadline = time.monotonic() + PATIENCE
+    while folder.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def is_demo_in(process: psutil.Process, folder: Path) -> bool:
+    """Whether it is the `neurontop demo` whose temporary files lie there."""
+    environ = process.info["environ"] or {}
+    return environ.get("TMPDIR") == str(folder) and "demo" in process.cmdline() and "env" not in process.name()
