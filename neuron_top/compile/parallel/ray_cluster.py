@@ -39,9 +39,10 @@ _PASSED = ("NEURON", "XLA_", "TORCHINDUCTOR_")
 """Prefixes of this process's environment variables that a compile on a node gets."""
 _WEBHOOKS = "NEURONTOP_WEBHOOK_"
 _NODE_LABEL = "ray.io/node-id"
-_DIED_AT_ITS_START, _ATTEMPTS = "Starting Ray client server failed", 3
+_DIED_AT_ITS_START = ("Starting Ray client server failed", "psutil.ZombieProcess", "psutil.NoSuchProcess")
 """About one in fifteen of the processes that Ray's client server starts for a client dies as it is forked
-(ray-project/ray#63202); another attempt gets another."""
+(ray-project/ray#63202), which the server notices or stumbles over; another attempt gets another."""
+_ATTEMPTS = 3
 _LOOK_SECONDS = 2.0
 _CANCEL_SECONDS = 20.0
 
@@ -211,7 +212,7 @@ def _connect(address: str) -> None:
             )
             return
         except ConnectionError as problem:
-            if attempt == _ATTEMPTS or _DIED_AT_ITS_START not in str(problem):
+            if attempt == _ATTEMPTS or not any(words in str(problem) for words in _DIED_AT_ITS_START):
                 raise
 
 
