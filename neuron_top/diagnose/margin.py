@@ -93,7 +93,9 @@ def is_shown_by(beginning: bytes) -> bool:
 
 def margin_of(beginning: bytes) -> Margin:
     """The margin that a log's first lines show, quoted or not."""
-    lines = QUOTE.sub(b"", beginning)[:_BYTES].split(b"\n")[:_LINES]
+    text = QUOTE.sub(b"", beginning)
+    whole = text if len(text) <= _BYTES else text[:_BYTES].rpartition(b"\n")[0] or text[:_BYTES]
+    lines = whole.split(b"\n")[:_LINES]
     while lines and not lines[-1].strip():
         lines.pop()
     label = _number_of(lines)

@@ -84,6 +84,12 @@ def test_a_program_that_numbers_some_lines_itself_has_no_margin() -> None:
     assert margin_of(b"2: not\n5: by\n9: one\nbut of tasks\n").label is None
 
 
+def test_a_margin_is_seen_where_the_beginning_ends_inside_one() -> None:
+    line = b"[worker-3] " + b"x" * 2034 + b"\n"
+    assert 8192 % len(line) < len("[worker-3] ")
+    assert margin_of(line * 9).label is not None
+
+
 def test_lines_that_are_indented_less_later_lose_nothing() -> None:
     log = b"    begins\n" * 60 + b"  RuntimeError: here\n"
     diagnosis = diagnose(log, "log:x")
