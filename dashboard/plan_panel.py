@@ -73,6 +73,8 @@ def _state_of(execution: PlanExecution) -> str:
     is_stopped = execution.outcome is not None and execution.outcome.interrupted
     if execution.state is PlanState.PLANNED:
         return "a plan, nothing is changed yet"
+    if execution.is_being_undone:
+        return "being undone"
     return "stopped" if is_stopped else execution.state.value
 
 

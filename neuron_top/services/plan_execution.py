@@ -73,6 +73,11 @@ class PlanExecution(msgspec.Struct, kw_only=True):
         took = outcome is not None and (outcome.done > 0 or (outcome.interrupted and outcome.undo is not None))
         return self.state is PlanState.DONE and took and action_of(self.plan.verb).undoable
 
+    @property
+    def is_being_undone(self) -> bool:
+        """Whether its undo has begun and not ended."""
+        return self.state is PlanState.UNDONE and not self.message
+
     def confirm(self, typed: str = "") -> None:
         """Planned → confirmed. Raises RefusedForSafety for a wrong word, a refused plan, or one not planned."""
         with _TRANSITION:
@@ -113,7 +118,7 @@ class PlanExecution(msgspec.Struct, kw_only=True):
                 raise RefusedForSafety(f"a plan to {self.plan.verb} removed nothing: there is nothing to undo")
             if self.state is not PlanState.DONE:
                 raise RefusedForSafety(f"this plan is {self.state}: there is nothing to undo")
-            self.state = PlanState.UNDONE
+            self.message, self.state = "", PlanState.UNDONE
 
     def end_undo(self, record: PlanRestored, kind: BackendKind) -> None:
         """Record what the undo restored."""

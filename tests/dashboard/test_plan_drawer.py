@@ -76,6 +76,16 @@ def test_a_plan_says_what_it_is_and_why_entries_are_skipped(tmp_path: Path) -> N
     assert '"state"' not in text, "all are in one state, which the heading says"
 
 
+def test_a_plan_is_undone_only_once_its_undo_has_ended(tmp_path: Path) -> None:
+    both = executions(tmp_path)
+    for one in both:
+        one.state = PlanState.UNDONE
+    both[0].message = "3 brought back"
+    assert '"Evict: undone, being undone"' in written(plan_drawer(both))
+    both[1].message = "3 brought back"
+    assert '"Evict: undone"' in written(plan_drawer(both))
+
+
 def test_a_plan_with_nothing_to_do_is_no_part_of_the_state_of_its_act(tmp_path: Path) -> None:
     both = executions(tmp_path)
     both[0].plan = msgspec.structs.replace(both[0].plan, steps=())

@@ -55,6 +55,8 @@ class PlanPage(QuestionPage):
     @property
     def lines(self) -> Sequence[PlanLine]:
         """The plan, or its outcome."""
+        if self.execution.is_being_undone:
+            return [PlanLine(LineKind.HEADING, "being undone")]
         if self.execution.state is PlanState.UNDONE:
             return [PlanLine(LineKind.HEADING, f"undone: {self.execution.message}")]
         if self.execution.outcome is not None:
