@@ -32,7 +32,7 @@ from neuron_top.views.model import HITS, Run
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
 
-class Listing(NamedTuple):
+class ArrangedEntries(NamedTuple):
     """The entries as the screen arranges them."""
 
     view: EntryTable
@@ -44,7 +44,7 @@ class Listing(NamedTuple):
     """Bytes of the largest entry."""
 
 
-def listing_of(view: EntryTable) -> Listing:
+def arranged(view: EntryTable) -> ArrangedEntries:
     """What was read, arranged; in the thread that has read it, as there may be many entries."""
     # Entries that are no hits come first, as people look for these among fifty thousand; then the largest, as on the
     # web. In the order of the disk a new entry could appear anywhere.
@@ -52,7 +52,7 @@ def listing_of(view: EntryTable) -> Listing:
     heads = compiler_rows(view)
     places = {head.key: 2 * index for index, head in enumerate(heads)}
     places |= {row.key: places[head_key(row)] + 1 for row in entries}
-    return Listing(view, entries, heads, places, max((row.bytes for row in entries), default=0))
+    return ArrangedEntries(view, entries, heads, places, max((row.bytes for row in entries), default=0))
 
 
 class CacheScreen(TableScreen):
@@ -73,7 +73,7 @@ class CacheScreen(TableScreen):
             executed=self._clear_marks,
             reread=self._reread,
         )
-        self._listing = listing_of(EntryTable(roots=(), rows=()))
+        self._arranged = arranged(EntryTable(roots=(), rows=()))
         self._folded: frozenset[str] = frozenset()
         self._flat = False
         self._last_mark: str | None = None
@@ -113,17 +113,17 @@ class CacheScreen(TableScreen):
         self._poller.arrive()
 
     def _columns(self) -> tuple[Any, ...]:
-        return entry_rows.columns(lambda key: key in self.marked, lambda: self._listing.largest, tree=self._tree)
+        return entry_rows.columns(lambda key: key in self.marked, lambda: self._arranged.largest, tree=self._tree)
 
     @property
     def _tree(self) -> bool:
         """Whether entries stand below heads: where there is more than one head, unless the user asked for a flat
         table."""
-        return not self._flat and len(self._listing.heads) > 1
+        return not self._flat and len(self._arranged.heads) > 1
 
     @property
     def _view(self) -> EntryTable:
-        return self._listing.view
+        return self._arranged.view
 
     @property
     def _roots(self) -> int:
@@ -140,25 +140,25 @@ class CacheScreen(TableScreen):
     def show(self, view: Any) -> None:
         """Does nothing: the entries do not depend on the run."""
 
-    def _read_entries(self) -> Listing:
+    def _read_entries(self) -> ArrangedEntries:
         refresh, self._refresh = self._refresh, False
         self.host.services.cache_listing.also(self.host.feed.read(lambda run, _now: known_roots(run)))
-        return listing_of(self.host.services.cache_listing.entries(refresh=refresh))
+        return arranged(self.host.services.cache_listing.entries(refresh=refresh))
 
     def _reread(self) -> None:
         """Read again after an action has changed something; buckets are listed again too."""
         self._refresh = True
         self._poller.read_again()
 
-    def _on_entries(self, listing: Listing | Exception) -> None:
+    def _on_entries(self, listing: ArrangedEntries | Exception) -> None:
         if isinstance(listing, Exception):
             self.table.nothing = (f"The catalog cannot be read: {listing}",)
-            listing = listing_of(EntryTable(roots=(), rows=()))
+            listing = arranged(EntryTable(roots=(), rows=()))
         else:
             self.table.nothing = entry_rows.nothing(listing.view)
         if self.marked:
             self.marked = {row.key: row for row in listing.entries if row.key in self.marked}
-        self._listing = listing
+        self._arranged = listing
         self.query_one("#problems", RenderWidget).show(listing.view.problems)
         self.query_one("#others", RenderWidget).show(listing.view.others)
         self._filter_rows()
@@ -171,7 +171,7 @@ class CacheScreen(TableScreen):
 
         `arrange`: a person asked for other rows, which need not keep their places.
         """
-        listing, order = self._listing, self.table.order
+        listing, order = self._arranged, self.table.order
         rows: Sequence[Item] = listing.entries
         self.table.columns = self._columns()
         if self._tree:
@@ -212,7 +212,7 @@ class CacheScreen(TableScreen):
         if self._refuses_to_fold():
             return
         self._flat = False
-        self._folded = frozenset() if self._folded else frozenset(head.key for head in self._listing.heads)
+        self._folded = frozenset() if self._folded else frozenset(head.key for head in self._arranged.heads)
         row = self.table.order.current
         if self._folded and self._tree and isinstance(row, EntryRow):
             self.table.order.chosen = head_key(row)
