@@ -15,7 +15,8 @@ from neuron_top.parsers import log_events
 from neuron_top.parsers.base import OF_GLOG
 from neuron_top.parsers.families import COUNTED, COUNTED_KEYWORDS, search
 from neuron_top.parsers.json_lines import HEADING
-from neuron_top.parsers.reader import ZERO, LogReader, keyword_ends, line_of
+from neuron_top.parsers.lines import ZERO
+from neuron_top.parsers.reader import LogReader, keyword_ends, line_of
 from neuron_top.parsers.tally import Tally
 
 if TYPE_CHECKING:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 LINE_LIMIT = 64 * 1024
 """Bytes. A longer line is returned in pieces: a progress bar may write megabytes without a line end."""
+ZERO = b"\0"
+"""What a file has before a line whose writer had it open while it was cut to nothing (logrotate's `copytruncate`)."""
 
 
 class LineSplitter:

@@ -24,13 +24,12 @@ from neuron_top.parsers.families import FAMILIES, KEYWORDS, FamilyRow
 from neuron_top.parsers.labels import LineLabels
 from neuron_top.parsers.line_cache import LineCache
 from neuron_top.parsers.line_unwrapper import LineUnwrapper
-from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
+from neuron_top.parsers.lines import LINE_LIMIT, ZERO, LineSplitter
 from neuron_top.parsers.tally import Tally
 from neuron_top.parsers.training import Training
 
 _LONGEST_FRONT = 200
 """Characters before an object of JSON in which its prefix must end."""
-ZERO = b"\0"
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search((*KEYWORDS, log_events.HEADING.encode()))
@@ -201,7 +200,7 @@ class LogReader:
         end = len(block) if end < 0 else end
         offset = self._offset + position if position else self._line_start
         raw = block[position:end]
-        if raw.startswith(ZERO):  # where the file was cut while its writer had it open
+        if raw.startswith(ZERO):
             raw = raw.lstrip(ZERO)
             offset = self._offset + end - len(raw)
             if not raw:

@@ -33,7 +33,7 @@ from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.escapes import strip_ansi
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import own_lines, prefixes, wide
-from neuron_top.parsers.lines import LineSplitter
+from neuron_top.parsers.lines import ZERO, LineSplitter
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
 _WINDOW = 1 << 20
@@ -76,7 +76,6 @@ _LONGEST_SHAPE = 1000
 _READ_ANYWAY = 1000
 """Copies of a finding's line that are read for their rank; the others are only counted."""
 _HEADING = b"Traceback ("
-_ZERO = b"\0"
 
 
 class Diagnoser:
@@ -208,7 +207,7 @@ class Diagnoser:
             return
         self._place.offset = self._place.offset if offset is None else offset
         self._place.begin(block)
-        if block.strip(_ZERO):
+        if block.strip(ZERO):
             self._walk(block, _words_of_failures(self._place.margin.behind(block)))
         self._place.end(counts_progress=bool(self._failures.findings.all))
 
@@ -233,8 +232,8 @@ class Diagnoser:
             counted = position
             end = block.find(b"\n", position)
             end = len(block) if end < 0 else end
-            if block.startswith(_ZERO, position):  # where the file was cut while its writer had it open
-                position = end - len(block[position:end].lstrip(_ZERO))
+            if block.startswith(ZERO, position):
+                position = end - len(block[position:end].lstrip(ZERO))
             index = bisect_right(named, position)
             self._place.at(position)
             self._line(self._place.line_until(end), line, is_named=index < len(named) and named[index] <= end)
