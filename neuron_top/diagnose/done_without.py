@@ -114,7 +114,7 @@ class DoneWithout:
         Another rank's line tells nothing of them. What else compiler, runtime or kernel state still counts: a program
         that does without the graph or the device does not do what it was started for.
         """
-        rank = statement.process[0]
+        rank = statement.worker
         for finding in self._findings.all:
             is_above = 0 < statement.line - finding.last_line <= _LINES_BELOW
             is_of_others = rank is not None and bool(finding.ranks) and rank not in finding.ranks

@@ -128,7 +128,7 @@ class Findings:
         finding.last_line, finding.last_steps = statement.line, progress.steps
         finding.last_compiles = progress.compiles
         is_of_launcher = finding.verdict.advice == LAUNCHERS_REPORT  # whose task is none of the workers it reports
-        rank = statement.rank if is_of_launcher else statement.process[0]
+        rank = statement.rank if is_of_launcher else statement.worker
         if rank is not None and len(finding.ranks) < _MOST_RANKS:
             finding.ranks.add(rank)
 

@@ -59,9 +59,14 @@ class Statement(msgspec.Struct):
     """What a launcher puts in front of the lines of one machine or task."""
 
     @property
+    def worker(self) -> int | None:
+        """Its rank; where that is not known, its task."""
+        return self.rank if self.rank is not None else self.task
+
+    @property
     def process(self) -> Process:
         """What lines of the same process have in common."""
-        return self.rank if self.rank is not None else self.task, self.pid, self.printer + self.host
+        return self.worker, self.pid, self.printer + self.host
 
     def take_off(self, header: re.Pattern[str]) -> re.Match[str] | None:
         """Take a header of this form off the front of the text; its match, None if the text begins otherwise."""
