@@ -66,7 +66,6 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
             r"\bfailed to build (?:the )?(?:engine|graph|kernel)",
             rf"\b(?:hlo|tensorizer|neuronx?-cc|libneuronxla|ptxas|nvcc|hipcc|tvm|iree)\b.{{0,80}}{_FAILS}",
             r"\b(?:mlir|llvm)\b|\bConverterError\b",
-            r"\bCalledProcessError: Command '\[?'?(?:\S{0,200}/)?(?:ninja|cmake|make|gcc|g\+\+|nvcc|cargo|bazel)\b",
             r"\b(?:program|shader|kernel) build failed\b|\bld returned [1-9]\d{0,2} exit status\b",
         ),
     ),

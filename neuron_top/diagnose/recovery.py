@@ -88,7 +88,8 @@ _GRAPHS_COMPILED = late_pattern(r"Neuron successfully compiled [1-9]\d* sub-grap
 _TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
 """The heading of Ansible's output of a task."""
 _BUILDS_WHEELS = late_pattern(r"Building wheels for collected packages: ")
-_INSTALLED = late_pattern(r"Successfully installed \S+-\d")
+_PIP_INSTALLED = r"^Successfully installed \S+-\d"
+_INSTALLED = late_pattern(_PIP_INSTALLED)
 """What pip prints before it builds packages, and in the end: what failed in between was done in another way."""
 _TASK_IGNORED = "...ignoring"
 """What it prints below the failure of a task that may fail."""
@@ -103,7 +104,7 @@ _DONE_AFTER_ALL = (
         (TRIED_AGAIN, PIPS_BUILD),
         late_pattern(
             r"^(?:Compiling|Checking) [\w-]{1,80} v\d|^Finished .{1,80} target\(s\) in \d"
-            r"|^Successfully installed \S+-\d"
+            rf"|{_PIP_INSTALLED}"
         ),
     ),
     (
