@@ -142,8 +142,8 @@ def _is_missing(path: str) -> bool:
         Path(path).stat()
     except (FileNotFoundError, NotADirectoryError):
         return True
-    except OSError:  # it is there, and reading it will say what is wrong
-        return False
+    except OSError:
+        pass  # it is there, and reading it will say what is wrong
     return False
 
 
