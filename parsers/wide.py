@@ -14,13 +14,15 @@ _MARKS = {b"\xff\xfe": LITTLE, b"\xfe\xff": BIG}
 _ENOUGH = 8
 """Bytes at the beginning that determine the encoding."""
 _MARK = "\ufeff"
+UTF8_MARK = b"\xef\xbb\xbf"
+"""The byte order mark that some editors on Windows write before UTF-8. It is no part of the first line."""
 
 
 def undecided(head: bytes) -> bool:
     """Whether more of the beginning is needed to determine the encoding."""
     if len(head) < 2:
         return True
-    return len(head) < _ENOUGH and (head[:2] in _MARKS or b"\0" in head[:2])
+    return len(head) < _ENOUGH and (head[:2] in _MARKS or b"\0" in head[:2] or head == UTF8_MARK[:2])
 
 
 def encoding_of(head: bytes) -> str | None:
@@ -35,9 +37,9 @@ def encoding_of(head: bytes) -> str | None:
 
 
 def narrowed(line: bytes) -> bytes:
-    """A raw line as UTF-8, if it is one of a log in UTF-16; else as it is."""
+    """A raw line as UTF-8, if it is one of a log in UTF-16; else as it is. A byte order mark is left out."""
     if b"\0" not in line:
-        return line
+        return line.removeprefix(UTF8_MARK)
     if line[:2] in _MARKS:
         return _decoded(line[2 : len(line) // 2 * 2], _MARKS[line[:2]])
     even, odd = line[::2].count(0), line[1::2].count(0)

@@ -78,6 +78,15 @@ def test_a_log_in_utf_16_is_diagnosed_like_any_other(case: Case) -> None:
     ]
 
 
+@pytest.mark.parametrize("case", CASES[::5], ids=lambda case: case.name)
+def test_a_byte_order_mark_changes_nothing(case: Case) -> None:
+    marked, plain = diagnose(b"\xef\xbb\xbf" + case.log, "log:x"), diagnose(case.log, "log:x")
+    assert [(cause.cause_class, cause.line, cause.text, cause.evidence) for cause in marked.causes] == [
+        (cause.cause_class, cause.line, cause.text, cause.evidence) for cause in plain.causes
+    ]
+    assert [cause.offset for cause in marked.causes] == [cause.offset + 3 for cause in plain.causes]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(LINES), st.binary(max_size=80)), max_size=60))
 def test_any_lines_in_any_order_give_a_diagnosis_that_is_sound(lines: list[bytes]) -> None:

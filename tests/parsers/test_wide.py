@@ -72,6 +72,16 @@ def test_the_places_are_those_of_lines_cut_behind_each_line_end(name: str) -> No
     assert readable("log:x", 0, lines[1]).text == "..Compiler status PASS"
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_a_mark_before_utf_8_is_no_part_of_the_first_line(size: int) -> None:
+    line = g3(f"Using a cached neff at {FOLDER}/{M1}/model.neff").encode()
+    marked = b"\xef\xbb\xbf" + line
+    events, counts = _read(_portions(marked, [size]))
+    assert counts["hits"] == 1
+    assert [each["at"] for each in events] == [3]
+    assert readable("log:x", 0, marked).text == readable("log:x", 0, line).text
+
+
 def test_the_unfinished_line_is_shown() -> None:
     reader = LogReader("log:x")
     reader.feed(b"\xff\xfe" + "one\n...".encode("utf-16-le"))
