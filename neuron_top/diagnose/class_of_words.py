@@ -61,7 +61,7 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
     (
         CauseClass.COMPILE_ERROR,
         _about(
-            rf"\bcompil(?:ation|er|ing|e)\b.{{0,60}}(?:{_FAILS}|{_CANNOT})",
+            rf"\bcompil(?:ation|er|ing|e)\b(?!/).{{0,60}}(?:{_FAILS}|{_CANNOT})",
             r"\bfail\w* to (?:compile|legalize|lower|codegen)\b",
             r"\bfailed to build (?:the )?(?:engine|graph|kernel)",
             rf"\b(?:hlo|tensorizer|neuronx?-cc|libneuronxla|ptxas|nvcc|hipcc|tvm|iree)\b.{{0,80}}{_FAILS}",

@@ -31,6 +31,7 @@ _SUCCESS = late_pattern(
     r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
     r"|\b(?:runs|ran) successfully\b|^Training .{1,40} complete in [\d.]+ s|^Wrote preprocessed data to \S"
     r"|^(?i:success)[!.]{0,3}$"
+    r"|^\S{1,200} +: ok=\d+ +changed=\d+ +unreachable=0 +failed=0\b"
     r"|^(?:Apply|Destroy) complete! Resources: |^[A-Z][A-Z\d_]{2,60}_(?:OK|PASS(?:ED)?|DONE|SUCCESS)$"
 )
 """What programs print at the end when all went well."""
@@ -45,6 +46,7 @@ _OVER = late_pattern(
     r"|\bApplication shutdown complete\.$|\bFinished server process \[|\bSuccessfully stopped SparkContext$"
     r"|^Cloud-init v\. \S{1,60} finished at |^Finished: (?:SUCCESS|UNSTABLE|FAILURE|ABORTED)$|^&&&& FAILED "
     r"|^(?:FAIL|ok)\s+\S{1,200}\s+[\d.]{1,12}s$|^Complete log(?:\(s\))?: \S|^(?:# )?Avg bus bandwidth\b"
+    r"|^\S{1,200} +: ok=\d+ +changed=\d+ +unreachable=\d"
     r"|\bProcess \d{1,10} exits successfully\.$|\bWorkflow \S{1,80} succeeded!$"
     r"|^wandb: (?:Synced \d|Find logs at: )"
     r"|^Finali[sz]ing parallel run$|^Total wall time: \d{1,6}:\d\d:\d\d$|\bdone\. Elapsed time: [\d.]{1,12} minutes\.$"
@@ -56,13 +58,19 @@ _OVER = late_pattern(
     r"|^WallClock: +[\d.]+ +CPUTime: |^Subject: Job \d+\S{0,20}: <.{0,200}> in cluster <\S{1,80}> (?:Done|Exited)$"
 )
 """What a shell, a framework, a server, a workflow, a build, a copy or a simulation prints when it ends, well or not."""
+_HOST = r"^\S{1,200} +: ok=\d+ +changed=\d+ +"
+_ON_A_HOST = late_pattern(_HOST)
+_FAILED_ON_A_HOST = late_pattern(_HOST + r".{0,40}\b(?:unreachable|failed)=[1-9]")
+"""Lines of Ansible's recap: where a host failed, the others do not say that all went well."""
+_NEXT_TASK = late_pattern(r"\[\d{1,20}/\w{1,80}/\d{1,10} \(pid \d{1,10}\)\] Task is starting\.$")
+"""How Metaflow begins a task: what ended before was not the whole."""
 _LINES_TO_OVER = 4
 """From such a line to the end of the log."""
 
 
 _BUT = late_pattern(
     r"(?i)\berr|(?<!x)fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)"
-    r"|\bSparkContext is stopping with exitCode\b"
+    r"|\bSparkContext is stopping with exitCode\b|\bbut received\b"
 )
 _NOT_YET = late_pattern(r"(?i)\b(?:if|once|when|until|unless|before)\b[^.;:]{0,60}$")
 """Before a word of success: it refers to the future."""
@@ -101,7 +109,10 @@ def read(tail: bytes, first_line: int, offset: int, margin: Margin) -> End:
         offset += len(raw) + 1
     lines = lines[-_LAST_LINES:]
     over = any(_OVER.search(line.text) for line in lines[-_LINES_TO_OVER:])
-    successes = [line for line in lines if _says(line.text)]
+    began = max((line.number for line in lines if _NEXT_TASK.search(line.text)), default=0)
+    successes = [line for line in lines if line.number > began and _says(line.text)]
+    if any(_FAILED_ON_A_HOST.match(line.text) for line in lines):
+        successes = [line for line in successes if not _ON_A_HOST.match(line.text)]
     of_programs = [line for line in successes if not _SCRIPTS.match(line.text)]
     return End(_last_number(successes), _last_number(of_programs), over, lines[-1] if lines else None)
 

@@ -13,8 +13,8 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.late_pattern import late_pattern
 
 EXCEPTION = late_pattern(
-    r"(?:E {2,80})?(?P<cause>Caused by: )?(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,12}[A-Za-z_]\w{0,80})"
-    r"(?:: (?P<text>.*)|:?\s*)$",
+    r"(?:E {2,80})?(?P<cause>Caused by: )?(?:<class ')?"
+    r"(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,12}[A-Za-z_]\w{0,80})(?:'>)?(?:: (?P<text>.*)|:?\s*)$",
     re.DOTALL,
 )
 _NAMED = late_pattern(
@@ -35,6 +35,8 @@ _BUILD_FAILED = late_pattern(
     r"(?:subprocess\.)?CalledProcessError: Command '\['(?:\S{0,200}/)?(?:ninja|cmake|make|gcc|g\+\+)'"
 )
 """How it reports that a build's program failed."""
+_COMPILER_FAILED = late_pattern(r"CalledProcessError: Command '\['(?:\S{0,200}/)?(?:ptxas|nvcc|hipcc|neuronx?-cc)'")
+"""The same of a compiler of kernels or graphs."""
 _NO_MODULE = late_pattern(r"(?:ModuleNotFoundError|ImportError): No module named \S")
 _WANTED_EXIT = late_pattern(r"SystemExit(?:: (?:0|None))?")
 _DIED = late_pattern(r"CalledProcessError: Command .{1,5000} died with <Signals\.SIG(?:KILL|SEGV|ABRT|BUS|ILL|FPE)\b")
@@ -96,12 +98,7 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
         return CauseVerdict(CauseClass.MISSING_DEPENDENCY, Weight.STATEMENT, "", Confidence.HIGH)
     is_of_a_file = name == "EOFError" and bool(raised["text"])
     if (name in _CASCADING and not is_of_a_file) or name.endswith("CalledProcessError"):
-        row = recognize(statement)
-        cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
-        if row is not None and row.weight is Weight.REASON:
-            return by_row(row)
-        follows = consequence(cause_class, row.name if row else "")
-        return follows._replace(weight=Weight.DEATH, doubt=Doubt.MUCH) if died_of_signal(statement.text) else follows
+        return _cascading(statement)
     if _HEADS.match(raised["text"] or "") or BARE_HEADING.match(statement.text):
         return consequence(CauseClass.SCRIPT_ERROR)
     row = recognize(statement)
@@ -122,6 +119,18 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
     if name == "Error" and TOOL_NAME.match(raised["text"] or ""):
         whose = CauseClass.TOOL_ERROR
     return CauseVerdict(whose, Weight.STATEMENT, "", Confidence.MEDIUM)
+
+
+def _cascading(statement: Statement) -> CauseVerdict:
+    """What an exception means that follows from another failure."""
+    row = recognize(statement)
+    if row is not None and row.weight is Weight.REASON:
+        return by_row(row)
+    cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
+    if _COMPILER_FAILED.search(statement.text):
+        cause_class = CauseClass.COMPILE_ERROR
+    follows = consequence(cause_class, row.name if row else "")
+    return follows._replace(weight=Weight.DEATH, doubt=Doubt.MUCH) if died_of_signal(statement.text) else follows
 
 
 def reads_as_exception(text: str) -> bool:

@@ -154,7 +154,7 @@ _FAILED = late_pattern(
 _ROUTINE = late_pattern(r"(?i:error in (?:routine|subroutine|procedure)) +\w|-{3,} FATAL CALLED -{3,}$|what\(\):$")
 """How Fortran programs report where they stop, inside an indented box of characters, and the indented heading of a C++
 exception's words."""
-_REASON_BEFORE_LIST = late_pattern(r"\bfailed: \S+ \S.{0,1000}:$")
+_REASON_BEFORE_LIST = late_pattern(r"\bfailed: \S+ \S.{0,1000}:$|^(?:\S{1,60} ){4,30}\S{1,60}\. [A-Z].{0,1000}:$")
 """A line that states a reason before a list that begins below it."""
 _HEADING_FAILED = late_pattern(r"(?:\S+\.(?:py|sh)|\w+(?:\.\w+)+) FAILED\s*$")
 """The heading of torchrun's report, which names the worker that ended below it."""

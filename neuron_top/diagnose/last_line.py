@@ -36,7 +36,12 @@ _ABSENT = late_pattern(
     r"|is not (?:installed|supported|defined|a directory|a file|executable|readable|writable)|is already in use"
     r"|is required|(?:is|was) denied)[.!]?$"
 )
-_WORDS = (_SYSTEM_ERROR, _GIVES_UP, _REFUSES, _ABSENT)
+_PYTHONS = late_pattern(
+    r"^(?:(?:list|tuple|string|pop) index out of range|division by zero|maximum recursion depth exceeded"
+    r"|'\w{1,80}' object (?:has no attribute '|is not (?:callable|iterable|subscriptable)$).{0,80})$"
+)
+"""Messages of Python's exceptions, without their names."""
+_WORDS = (_SYSTEM_ERROR, _GIVES_UP, _REFUSES, _ABSENT, _PYTHONS)
 
 
 def states_reason(raw: bytes, last: LastLine, margin: Margin) -> bool:

@@ -2,7 +2,8 @@
 
 Web pages and test runners indent a whole log. `srun --label` puts its task's number before each line (`3: `), `pdsh`
 its host (`node12: `), GitLab a stamp and a stream, others a name (`[worker-3] `, `app | `), and `cat -n`, `grep -n` and
-editors the number of the line. None of these proves anything by itself, since programs print such things, too; so it
+editors the number of the line. A program that relays another one's lines puts its own header before each, with one
+level for all. None of these proves anything by itself, since programs print such things, too; so it
 is taken off where a log's first lines all have it.
 """
 
@@ -39,6 +40,18 @@ _OF_LOGGERS = late_pattern(
 )
 """What a logger puts before its own lines: a stamp, a process or a level."""
 
+_RELAYS = late_pattern(
+    rb"(?:[\[\d][\d :.,TZ/+-]{7,40}\]?[ |-]{1,3}(?:[\w.]{1,40}[ |-]{1,5})?)?"
+    rb"\[?INFO\]?(?: {0,8}[|-] |:(?:[\w.]{1,40}:)? ?|(?<=\]) )"
+)
+"""What a program puts before each line of another one that it relays: a stamp, perhaps its name, and one level."""
+_OF_ANOTHER = late_pattern(
+    rb"Traceback \(most recent call last\):|[ \t]{0,8}File \"[^\"\n]{1,400}\", line \d+, in "
+    rb"|\[?(?:WARNING|ERROR|CRITICAL|FATAL)\b|(?i:(?:[\w./-]{1,40}: )?(?:(?:fatal )?error|fatal): )"
+    rb"|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d"
+)
+"""Lines that no program logs as its own at that level: frames of a traceback, lines with a level or a stamp."""
+
 
 class Words(NamedTuple):
     """A line without its margin, and who printed it, as far as the margin says so."""
@@ -61,12 +74,16 @@ class Margin(NamedTuple):
     """A line with a label, and the rest of it."""
     is_name: bool = False
     """The label is a name."""
+    relay: re.Pattern[bytes] | None = None
+    """Behind both, the header of a program that relays the lines, and the rest."""
 
     def split(self, line: bytes) -> Words:
         """Take the margin off a line."""
         found = self.label.match(line) if self.label is not None else None
         line = line if found is None else found[2]
-        words = Words(line if line[: self.indent].strip() else line[self.indent :])
+        line = line if line[: self.indent].strip() else line[self.indent :]
+        relayed = self.relay.match(line) if self.relay is not None else None
+        words = Words(line if relayed is None else relayed[2])
         if found is None:
             return words
         if self.label is _TASK:
@@ -80,7 +97,9 @@ class Margin(NamedTuple):
         """The block with the margin of each line behind the line, so that positions are still in their lines."""
         if self.label is not None:
             block = self.label.sub(rb"\2\1", block)
-        return re.sub(rb"(?m)^( {%d})(.*)$" % self.indent, rb"\2\1", block) if self.indent else block
+        if self.indent:
+            block = re.sub(rb"(?m)^( {%d})(.*)$" % self.indent, rb"\2\1", block)
+        return self.relay.sub(rb"\2\1", block) if self.relay is not None else block
 
 
 NO_MARGIN = Margin()
@@ -102,7 +121,8 @@ def margin_of(beginning: bytes) -> Margin:
     name = _name_of(lines) if label is None else None
     margin = Margin(label=label or name, is_name=name is not None)
     rest = [margin.split(line).line for line in lines]
-    return margin._replace(indent=min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0))
+    indent = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
+    return margin._replace(indent=indent, relay=_relayed([line[indent:] for line in rest]))
 
 
 def _number_of(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
@@ -124,6 +144,20 @@ def _name_of(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
         return None
     if prefixes.split(printed[0].decode("utf-8", "replace"))[0].rank is not None:
         return None  # a form that is read everywhere
-    name = re.sub(rb"\d+", rb"\\d{1,10}", re.escape(found[0].rstrip()))
-    is_of_all = re.compile(name).match
-    return re.compile(b"(?m)^(%b(?: |$))(.*)$" % name) if all(map(is_of_all, printed)) else None
+    return _same_before_all(found[0], printed)
+
+
+def _relayed(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
+    """What is before each line of a program whose lines another one relays at one level."""
+    printed = [line for line in lines if line.strip()]
+    found = _RELAYS.match(printed[0]) if len(printed) >= _FEWEST else None
+    header = _same_before_all(found[0], printed) if found is not None else None
+    rests = [match[2] for match in map(header.match, printed) if match is not None] if header is not None else []
+    return header if any(map(_OF_ANOTHER.match, rests)) else None
+
+
+def _same_before_all(front: bytes, printed: Sequence[bytes]) -> re.Pattern[bytes] | None:
+    """The pattern of this beginning of the first line and of the rest, if all lines begin so, but for their numbers."""
+    beginning = re.sub(rb"\d+", rb"\\d{1,10}", re.escape(front.rstrip()))
+    is_of_all = re.compile(beginning).match
+    return re.compile(b"(?m)^(%b(?: |$))(.*)$" % beginning) if all(map(is_of_all, printed)) else None

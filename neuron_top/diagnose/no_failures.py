@@ -67,13 +67,14 @@ NOISE = late_pattern(
     r"|^(?:task/cgroup: unable to add |Unable to create TMPDIR \[|Setting TMPDIR to |switch_g_job_postfini: "
     r"|TMPDIR \[[^\]]{1,300}\] is not writeable|xcpuinfo_hwloc_topo_load: failed"
     r"|Could not run slurm task_(?:pro|epi)log )"
+    r"|^chdir\(/var/log\): Permission denied$|^Configured MailProg is invalid$"
     r"|^If [^.]{3,120}, (?:please )?(?:restart|retry|try|use|set|run|check|consider|increase|add|install)\b"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report|contact))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
     r"|(?:^|[^\w.\s]\s*|\b(?:with|found|and|had|has|have|were|was|are|got) )0 (?:errors?|failed|failures?)\b)"
     r"|\bwith the following (?:error|exception)s?:$|^SLF4J: "
-    r"|(?i:[:;,.] ?(?:going to|using|falling back (?:to|on)|defaulting to|switching to) .{1,200}\binstead[.!]?$)"
+    r"|(?i:[:;,.] ?(?:going to|use|using|falling back (?:to|on)|defaulting to|switching to) .{1,200}\binstead[.!]?$)"
     r"|(?i:error (?:rate|bars?|function|_?injector)|\S error handling|errors? from kernel tracing)"
     r"|^(?:\[\[\{\{node \w+\}\}\]\]|\d+ (?:successful operations|derived errors ignored|root error)|Recent warning and)"
 )
@@ -98,7 +99,7 @@ _FAREWELL = late_pattern(
 )
 """Errors during a program's exit, which do not keep it from ending."""
 _IGNORED = late_pattern(
-    r"(?:[,:;] ignor(?:ed|ing)(?: (?:it|this))?|\(ignored\)|[.,;] ?[Ff]alling back (?:to|on)(?: [\w-]{1,40}){1,5}"
+    r"(?:[,:;] ignor(?:ed|ing)(?: (?:it|this))?|\(ignored\)|[.,;] ?[Ff]all(?:ing )?back (?:to|on)(?: [\w-]{1,40}){1,5}"
     r"|[,;] skipp(?:ed|ing)(?: (?!fail|remaining|rest\b|all\b|every)[\w.'-]{1,40}){0,4})[.!]?$"
 )
 """How a message ends that says that the program ignores the error, or does without something."""
@@ -111,12 +112,13 @@ _DONE_WITHOUT = late_pattern(
     r"|^Check failed with unknown exit code: -\d|^Unable to initialize backend '\w{1,20}': "
     r"|\bbackground worker \"logical replication launcher\" \(PID \d{1,10}\) exited with exit code 1$"
     rf"|{PART_LEFT_OUT}"
+    r"|\berror copying from (?:remote stream to local connection|local connection to remote stream)\b"
     r"|^Error caught was: No module named |\bskipped: No module named "
     r"|\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
 )
-"""Messages of a clean-up, of a shell's start-up, of Spark's scripts, of ComfyUI, of xFormers, of diffusers, of JAX and
-of a probe of TPUs about what they do without, of PostgreSQL about a part that it stops, and of optimum-neuron about a
-graph that the hub does not have, and that is then compiled."""
+"""Messages about what is done without, of a clean-up, a shell's start-up, Spark's scripts, ComfyUI, xFormers,
+diffusers, JAX and a probe of TPUs; of `kubectl port-forward` about one of its connections, of PostgreSQL about a part
+that it stops, and of optimum-neuron about a graph that the hub does not have, and that is then compiled."""
 _SURVIVED = late_pattern(r"\bOOM: Ran out of memory with exception: ")
 """What fairseq logs of a batch that was too large and is left out; where it gives up, the exception comes too."""
 _LATER = late_pattern(r"^debconf: delaying package configuration, since ")

@@ -190,7 +190,8 @@ def _made_steps_again(finding: Finding, progress: JobProgress) -> bool:
 
 def _was_failure(finding: Finding, progress: JobProgress) -> bool:
     """Whether it was a failure for certain, in a job that did not fail: also a doubtful one whose recovery was seen."""
-    is_certain = finding.verdict.doubt is Doubt.NONE or finding.recovered or _made_steps_again(finding, progress)
+    was_seen = finding.recovered or finding.goes_on_at > finding.last_line or _made_steps_again(finding, progress)
+    is_certain = finding.verdict.doubt is Doubt.NONE or was_seen
     return finding.weight < Weight.CASCADE and is_certain
 
 

@@ -34,9 +34,11 @@ WORDS: tuple[bytes, ...] = (
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"building wheels for collected packages: ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [", b"trying to restart job ",
-    b"requeued job ", b"shutdown triggered", b"[shutdown] ", b"shutting down gracefully",
+    b"requeued job ", b"starting with jobenvironment(", b"shutdown triggered", b"[shutdown] ",
+    b"shutting down gracefully",
     b"draining requests", b" finished with value",
     b"fitfailedwarning)", b"neuron successfully compiled ", b"  speedup is ", b"step created", b"dagscheduler: job ",
+    b" rescued=",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
 
@@ -71,6 +73,8 @@ _JOB_GOES_ON = late_pattern(
 )
 """How Snakemake says that it tries a job again whose failure it has just reported, and submitit that it has queued the
 job again that is about to be stopped; how Spark says that a job has ended, so its lost tasks were done elsewhere."""
+_STARTED_AGAIN = late_pattern(r"(?:submitit INFO \([^)]{1,40}\) - )?Starting with JobEnvironment\(")
+"""How submitit begins a job, also one that was queued again."""
 _SHUTDOWN = late_pattern(
     r"\bshutdown triggered\b|\[shutdown\] \w|\bSIGTERM received\. Draining requests\b"
     r"|^Caught signal \d{1,2}, shutting down gracefully\b"
@@ -91,6 +95,8 @@ _BUILDS_WHEELS = late_pattern(r"Building wheels for collected packages: ")
 _PIP_INSTALLED = r"^Successfully installed \S+-\d"
 _INSTALLED = late_pattern(_PIP_INSTALLED)
 """What pip prints before it builds packages, and in the end: what failed in between was done in another way."""
+_RESCUED = late_pattern(r"\S{1,200} +: ok=\d+ .{0,40}\bfailed=0 .{0,40}\brescued=[1-9]")
+"""The line of a host in Ansible's recap: tasks failed, and others were run in their place."""
 _TASK_IGNORED = "...ignoring"
 """What it prints below the failure of a task that may fail."""
 _DONE_AFTER_ALL = (
@@ -170,16 +176,18 @@ class Recovery:
         if "REQUEUE" in statement.text and _REQUEUED.search(statement.text) is not None:
             self._queued_again = statement.line
             return True
-        if _JOB_GOES_ON.match(statement.text) is not None:
-            self.depends_on_place = True
-            for finding in self._findings.all:
-                finding.goes_on_at = statement.line
-            return True
         if _SHUTDOWN.search(statement.text) is not None:
             self._shuts_down = True
             return True
         self._read_pip(statement)
-        parts = (self._is_of_task, self._is_of_study, self._is_of_fits, self._sums_up_trace)
+        parts = (
+            self._goes_on,
+            self._is_of_task,
+            self._is_rescued,
+            self._is_of_study,
+            self._is_of_fits,
+            self._sums_up_trace,
+        )
         if any(is_of(statement) for is_of in parts):
             return True
         if _NEW_SESSION in statement.text:
@@ -213,6 +221,17 @@ class Recovery:
             if is_vague and not finding.terminal:
                 finding.recovered |= statement.line - finding.last_line <= lines
 
+    def _goes_on(self, statement: Statement) -> bool:
+        """Whether a job that could not go on is tried again, or has started again."""
+        is_queued = _JOB_GOES_ON.match(statement.text) is not None
+        has_started = _STARTED_AGAIN.match(statement.text) is not None
+        for finding in self._findings.all if is_queued or has_started else ():
+            if is_queued:
+                finding.goes_on_at = statement.line
+            finding.recovered |= has_started and finding.goes_on_at > finding.last_line
+        self.depends_on_place |= is_queued or has_started
+        return is_queued or has_started
+
     def _is_of_task(self, statement: Statement) -> bool:
         """Whether Ansible reports that a task begins, or that it ignores the failure of the last one."""
         begins, is_ignored = _TASK.match(statement.text) is not None, statement.text == _TASK_IGNORED
@@ -223,6 +242,13 @@ class Recovery:
             if finding.last_line > self._task:
                 finding.goes_on_at = statement.line
         return begins or is_ignored
+
+    def _is_rescued(self, statement: Statement) -> bool:
+        """Whether Ansible reports that tasks were run in the place of those that failed on a host."""
+        if _RESCUED.match(statement.text) is None:
+            return False
+        self._take_back(statement, statement.line)
+        return True
 
     def _is_of_study(self, statement: Statement) -> bool:
         """Whether a trial of Optuna fails after another one has finished: its study goes on."""

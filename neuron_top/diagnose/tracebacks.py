@@ -63,6 +63,8 @@ FRAME = late_pattern(
 """Lines between the heading and the exception, besides those that are indented."""
 _PREFIX = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
 """A launcher's prefix, which every line has."""
+_BAZELS_END = late_pattern(r"Error in [a-z_]{1,40}: ")
+"""The last line of a traceback in Bazel's language: the function that failed, and its message."""
 _KEY_PRESSED = "^C"
 """What a terminal shows for Ctrl-C, before the heading only."""
 _BOX = "╭─┏━ "
@@ -384,6 +386,7 @@ class Tracebacks:
             # Another process's line, or the source of a frame that lost its indentation.
             is_own = is_source and (statement.level, statement.speaker) == state.header
             is_others = not is_own and (statement.speaker or statement.level.is_error)
+            is_others = is_others or _BAZELS_END.match(statement.text) is not None
             return (TracebackPart.OUTSIDE if is_others else TracebackPart.INSIDE), None
         state.in_frames, state.headless, state.left, self._since_frame = False, False, LINK_LINES, None
         if state.twin is not None:

@@ -34,6 +34,22 @@ _REPORT = "Change the model or the compiler's version; a retry fails again unles
 _RUNTIME_LINES = "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO and run again for more"
 
 OF_ROWS: dict[str, str] = {
+    "Ctrl-C in a pool of processes": "Somebody pressed Ctrl-C. What the workers were doing then stands in their "
+    "tracebacks: where the job hung, it is what they waited for",
+    "a worker of RLlib crashed": "The worker that took the steps ended. Its own lines, or those of the environment "
+    "that it started, say why",
+    "a launcher does not reach the others": "The launcher on this node lost the one that holds the rendezvous: look at "
+    "that node first, and at what ended there",
+    "Slurm refuses a node": "slurm.conf promises more processors, sockets or memory than the node has: `slurmd -C` on "
+    "the node prints what to write there",
+    "Chef's command failed": "A command of the recipe ended with an error: its output stands below, behind STDERR",
+    "a container's device is not described": "The container engine has no description of this device: create it "
+    "(`nvidia-ctk cdi generate`), or install the device's container toolkit",
+    "a rule of Bazel says why it fails": "The rule names what it refuses, and often the command that mends it",
+    "curl's library could not transfer": "The download failed as the code says (6: no such host, 7: refused, 28: "
+    "timeout): check proxy, DNS and firewall on this machine, then run it again",
+    "Node.js cannot connect": "The address was not reached: check proxy, DNS and firewall on this machine, then run it "
+    "again",
     "an operation on Ascend's device failed": "The operation is named; set ASCEND_LAUNCH_BLOCKING=1 to see which line "
     "started it, and read the device's log for the reason",
     "PBS could not run a job": "PBS gave the job up before its script began: a hook or the node refused it. Ask those "

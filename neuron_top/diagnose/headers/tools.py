@@ -46,7 +46,7 @@ _AIRFLOW = late_pattern(
 """Airflow's header for a line that a task's program has printed: its level tells nothing of the line."""
 _TERRAFORM = late_pattern(r"[\w.\[\]\"-]{1,200} \((?:local|remote)-exec\): ?|│ (?=(?:Error|Warning): )")
 """What Terraform prints before the output of a command, and beside what it says itself."""
-_ANSIBLES_LOG = late_pattern(r"p=\d{1,10} u=\S{1,60} n=\S{1,60} \| ?")
+_ANSIBLES_LOG = late_pattern(r"p=\d{1,10} u=\S{1,60} n=\S{1,60} (?:[A-Z]{4,8})?\| ?")
 """The process, the user and the logger in Ansible's log file, behind the time."""
 _METAFLOW = late_pattern(r"\[\d{1,20}/\w{1,80}/\d{1,10} \(pid \d{1,10}\)\] ?")
 """Metaflow's header for a line of a task: the run, the step, the task and its process."""

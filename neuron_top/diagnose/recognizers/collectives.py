@@ -123,6 +123,17 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "a launcher does not reach the others",
+        CauseClass.COLLECTIVE,
+        Weight.DEATH,
+        words("keep-alive heartbeat to the rendezvous"),
+        r"\bhas failed to send a keep-alive heartbeat to the rendezvous\b",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "collective set-up",
         CauseClass.COLLECTIVE,
         Weight.STATEMENT,
@@ -151,7 +162,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|\bBuildGlobalComm failed|\bFatal error in (?:internal_|P?MPI_)\w+: "
             r"|\bpml_ucx\.c:\d{1,6} {1,4}Error: |\bmca_btl_\w{1,60}: (?:readv|writev) (?:error|failed)\b"
             r"|^P?MPI\w{1,80}\(\d{1,5}\)\.{2,}: \S|\bAn error occurred in MPI_\w+|\bSocket Timeout$"
-            r"|(?i:(?:could not|failed to|unable to|cannot) connect to (?:the )?rendezvous)"
+            r"|(?i:(?:could not|failed to|unable to|cannot) (?:connect to|meet|join) (?:the )?rendezvous)"
             r"|watchdog thread terminated with exception: \[Rank \d"
             r"|\bmesh_service\.cc:\d+ ?: Check failed|[Ff]ailed to connect to client mesh master"
         ),

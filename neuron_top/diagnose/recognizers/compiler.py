@@ -270,7 +270,7 @@ COMPILER: tuple[Recognizer, ...] = (
         Weight.REASON,
         words("error message:|bir error|bir verification| inst."),
         (
-            r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ "
+            r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+(?: |$)"
             r"|^(?:what\(\): +)?=+ BIR verification failed =|^Instruction \w{1,60} inst\.\d+: \S"
         ),
     ),

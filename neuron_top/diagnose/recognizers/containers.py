@@ -127,6 +127,13 @@ CONTAINERS: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "a container's device is not described",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("unresolvable cdi devices"),
+        r"\bunresolvable CDI devices \S",
+    ),
+    Recognizer(
         "Docker's daemon is not reached",
         CauseClass.TOOL_ERROR,
         Weight.STATEMENT,

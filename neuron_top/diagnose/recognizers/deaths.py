@@ -109,6 +109,16 @@ DEATHS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "a worker of RLlib crashed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words("training without the failed worker"),
+        r"\bTo try to continue training without the failed worker, set\b",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        any_level=True,
+    ),
+    Recognizer(
         "Slurm's table lists a failed job",
         CauseClass.SCRIPT_ERROR,
         Weight.DEATH,

@@ -101,6 +101,13 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "Ctrl-C in a pool of processes",
+        CauseClass.INTERRUPTED,
+        Weight.DEATH,
+        words("^cprocess "),
+        r"^\^CProcess \S{1,80}:$",
+    ),
+    Recognizer(
         HOST_TAKEN,
         CauseClass.INTERRUPTED,
         Weight.STATEMENT,

@@ -24,6 +24,28 @@ NETWORK: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "curl's library could not transfer",
+        CauseClass.NETWORK,
+        Weight.REASON,
+        words(
+            "] timeout was reached (|] could not resolve host|] could not connect to server|] couldn't |] ssl connect "
+        ),
+        (
+            r"^\[(?:5|6|7|28|35|52|56|60)\] (?:Timeout was reached|(?:Could not|Couldn't) (?:resolve|connect)"
+            r"|SSL connect error)\b"
+        ),
+        any_level=True,
+    ),
+    Recognizer(
+        "Node.js cannot connect",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("connect etimedout|connect econnrefused|connect ehostunreach|connect enetunreach|getaddrinfo e"),
+        r"\bconnect E(?:TIMEDOUT|CONNREFUSED|HOSTUNREACH|NETUNREACH) \S|\bgetaddrinfo E[A-Z]{3,12} \S",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "a request failed, told by a panic",
         CauseClass.NETWORK,
         Weight.STATEMENT,

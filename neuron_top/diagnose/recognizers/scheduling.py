@@ -95,7 +95,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
         words(
             "insufficient|capacityerror|limitexceeded|countexceeded|capacity block|capacityexceeded|ml compute capacity"
             "|allocate resources|unfulfillablecapacity|node configuration is not available|vcpu capacity"
-            "|resourcesunavailableerror|quota_exceeded|quota '|to be provisioned"
+            "|resourcesunavailableerror|quota_exceeded|quota '|to be provisioned|to provision in fleet"
         ),
         (
             r"Insufficient(?:Instance|Host|ReservedInstances?|Address)?Capacity|\bCapacityError\b|UnfulfillableCapacity"
@@ -105,7 +105,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
             r"|(?i:capacity block.{0,80}(?:expired|not active|ended|not started|not yet|no longer))"
             r"|\binsufficient regional quota to satisfy\b"
             r"|\bResourcesUnavailableError: \S|\bQUOTA_EXCEEDED\b|\bQuota '\w{1,80}' exceeded\b"
-            r"|\bwaited for more than \d.{0,80} to be provisioned\b"
+            r"|\bwaited for more than \d.{0,80} to be provisioned\b|\bNoCapacityError\b|^Failed to provision in fleet '"
             r"|Unable to allocate resources|Requested node configuration is not available"
         ),
         any_level=True,
@@ -120,6 +120,13 @@ SCHEDULING: tuple[Recognizer, ...] = (
         Confidence.LOW,
         any_level=True,
         doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "Slurm refuses a node",
+        CauseClass.BAD_USAGE,
+        Weight.REASON,
+        words("state to inval with reason"),
+        r"\bSetting node \S{1,80} state to INVAL with reason:",
     ),
     Recognizer(
         "Slurm refuses a job",

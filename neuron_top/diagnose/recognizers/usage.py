@@ -82,9 +82,9 @@ USAGE: tuple[Recognizer, ...] = (
         "a program refuses an option",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,
-        words(" option -- |: invalid "),
+        words(" option -- |: invalid |: illegal -"),
         (
-            r"^\S{1,200}: (?:illegal|invalid|unrecognized|unknown) option -- ['`]?\S"
+            r"^\S{1,200}: (?:illegal|invalid|unrecognized|unknown) (?:option -- ['`]?\S|-\w value )"
             r"|^[\w.+-]{1,60}: (?:--?[\w-]{1,60}: )?[Ii]nvalid (?:[\w-]{1,20} ){0,3}(?:value|argument|number|size)\b"
             r".{0,20}['`\"\u2018]"
         ),

@@ -29,6 +29,13 @@ WORKFLOWS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "a rule of Bazel says why it fails",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("error in fail: |error in download|error in extract: |error in execute: |error in read: "),
+        r"^Error in (?:fail|download\w*|extract|execute|read): (?=\S)",
+    ),
+    Recognizer(
         "Bazel refuses a rule",
         CauseClass.TOOL_ERROR,
         Weight.STATEMENT,
@@ -43,6 +50,13 @@ WORKFLOWS: tuple[Recognizer, ...] = (
         r"^\w{1,20}\.pl: (?:\d{1,6} / \d{1,6}|job) failed, log is in \S",
         Confidence.LOW,
         ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "Chef's command failed",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("shellcommandfailed: "),
+        r"\bShellOut::ShellCommandFailed: (?=\S)",
     ),
     Recognizer(
         "Nix reports a build that failed",

@@ -575,4 +575,23 @@ This is an error in init_hcclComm.
 [tea-1:712] pml_ucx.c:472  Error: Failed to resolve UCX endpoint for rank 19
 """,
     ),
+    Case(
+        "a rendezvous that is not met, whose source has a compiler in its path",
+        "collective",
+        """
+Traceback (most recent call last):
+  File "/srv/tea.py", line 8, in main
+    xm.rendezvous("steep")
+>>>RuntimeError: tensorflow/compiler/xla/xla_client/mesh_service.cc:377 : Failed to meet rendezvous 'steep': Deadline Exceeded (4)
+""",
+    ),
+    Case(
+        "a launcher that lost the rendezvous, and a worker that was killed",
+        "host_oom",
+        """
+WARNING:torch.distributed.elastic.rendezvous.dynamic_rendezvous:The node 'tea_17_0' has failed to send a keep-alive heartbeat to the rendezvous '77' due to an error of type RendezvousConnectionError.
+WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 60 closing signal SIGTERM
+>>>ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) local_rank: 1 (pid: 61) of binary: /srv/bin/python
+""",
+    ),
 )

@@ -867,4 +867,28 @@ Failed compilation with ['neuronx-cc', 'compile', '--target=trn1', '/tmp/tea/mod
 >>>neuronx-cc compile: error: argument --framework: invalid choice: tea (choose from XLA)
 """,
     ),
+    Case(
+        "the compiler's report below the panic of the program that called it",
+        "compile_error",
+        """
+thread 'brew::tests::steep' panicked at src/brew.rs:51:5:
+Script '"neuronx-cc" "compile" "/data/brew.pb" "--framework=XLA" "--target=trn1" "--output" "/data/brew.neff"' failed:
+2026-05-02T10:00:24Z === BIR error ===
+>>>Reason: Access pattern out of bound.
+Instruction: I-77-0-act
+Opcode: Activation
+""",
+    ),
+    Case(
+        "a compiler of kernels that Python called, and that says nothing",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "/srv/brew.py", line 468, in make_cubin
+    subprocess.run(command, check=True)
+  File "/usr/lib/python3.12/subprocess.py", line 571, in run
+    raise CalledProcessError(retcode, process.args,
+>>>subprocess.CalledProcessError: Command '['/srv/lib/triton/backends/nvidia/bin/ptxas', '-v', '--gpu-name=sm_77', '/tmp/tea.ptx']' returned non-zero exit status 255.
+""",
+    ),
 )

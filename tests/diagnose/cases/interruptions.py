@@ -488,4 +488,18 @@ waiting for signals, 2 minutes ...
 srun: error: tea3: task 0: Killed
 """,
     ),
+    Case(
+        "Ctrl-C in a pool, and tracebacks that are cut",
+        "interrupted",
+        """
+Epoch [1][50/75] loss: 1.734
+>>>^CProcess ForkPoolWorker-1:
+Process ForkPoolWorker-2:
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/multiprocessing/process.py", line 297, in _bootstrap
+    self.run()
+  File "/usr/lib/python3.11/multiprocessing/pool.py", line 110, in worker
+    task = get()
+""",
+    ),
 )

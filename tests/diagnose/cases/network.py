@@ -539,4 +539,35 @@ Syncing: http://localhost:8080/tea/brew ...
 wandb: ERROR Error uploading "pot.json": CommError, <Response [507]>
 """,
     ),
+    Case(
+        "a package of Rust's that is not reached, in pip's build",
+        "network",
+        """
+  error: subprocess-exited-with-error
+  × Preparing metadata (pyproject.toml) did not run successfully.
+  │ exit code: 1
+  ╰─> [12 lines of output]
+          Updating crates.io index
+      error: failed to get `tea` as a dependency of package `brew v0.20.4 (/tmp/brew)`
+
+      Caused by:
+        failed to download from `https://leaf.example/config.json`
+
+      Caused by:
+>>>        [28] Timeout was reached (Failed to connect to leaf.example port 443 after 15211 ms: Connection timed out)
+      [end of output]
+""",
+    ),
+    Case(
+        "a program of Node.js that is not answered",
+        "network",
+        """
+> tea@2.0.8 install /srv/tea
+> brew || node-gyp rebuild
+gyp ERR! configure error
+>>>gyp ERR! stack Error: connect ETIMEDOUT 192.0.2.7:443
+gyp ERR! stack     at TCPConnectWrap.afterConnect [as oncomplete] (net.js:1145:16)
+gyp ERR! not ok
+""",
+    ),
 )

@@ -946,4 +946,23 @@ Successfully installed tea-2.1
 """,
         recovered=True,
     ),
+    Case(
+        "one connection that kubectl forwards",
+        "",
+        """
+Forwarding from 127.0.0.1:8081 -> 8080
+Handling connection for 8081
+E0502 10:00:35.678672   13924 portforward.go:391] "Unhandled Error" err="error copying from remote stream to local connection: readfrom tcp6 [::1]:8081->[::1]:33166: write tcp6 [::1]:8081->[::1]:33166: write: broken pipe"
+Handling connection for 8081
+""",
+    ),
+    Case(
+        "libraries that a program does without",
+        "",
+        """
+failed to import teaset, use kettle instead
+failed to import kettle (no such symbol: steep), fallback to plain water
+* Running on local URL:  http://0.0.0.0:8000
+""",
+    ),
 )

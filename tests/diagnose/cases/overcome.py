@@ -737,4 +737,34 @@ success!
 """,
         "finished",
     ),
+    Case(
+        "a job that submitit queues again, and starts",
+        "",
+        """
+submitit INFO (2026-05-02 10:00:53,762) - Starting with JobEnvironment(job_id=77, hostname=leaf3, local_rank=0(1), node=0(1), global_rank=0(1))
+submitit WARNING (2026-05-02 10:01:45,881) - Caught signal SIGHUP on leaf3: this job is preempted.
+submitit INFO (2026-05-02 10:01:45,912) - Requeued job 77 (3 remaining timeouts)
+submitit INFO (2026-05-02 10:04:41,214) - Starting with JobEnvironment(job_id=77, hostname=leaf4, local_rank=0(1), node=0(1), global_rank=0(1))
+""",
+        recovered=True,
+    ),
+    Case(
+        "an item of Ansible's list that failed, and a task in its place",
+        "",
+        """
+PLAY [brew] ****************************************************************
+
+TASK [Get tea] *************************************************************
+changed: [pot1] => (item=leaf)
+failed: [pot1] (item=lid) => {"ansible_loop_var": "item", "changed": false, "item": "lid", "msg": "Request failed", "status_code": 404}
+
+TASK [Get tea elsewhere] ***************************************************
+changed: [pot1]
+
+PLAY RECAP *****************************************************************
+pot1                       : ok=7    changed=6    unreachable=0    failed=0    skipped=0    rescued=1    ignored=0
+""",
+        "finished",
+        recovered=True,
+    ),
 )

@@ -593,4 +593,39 @@ Error termination. Backtrace:
 >>># The simulation has become unstable. Terminating to avoid lock-up
 """,
     ),
+    Case(
+        "a worker of RLlib that crashed",
+        "script_error",
+        """
+>>>(PPO pid=416) 2026-05-02 10:00:54,836	WARNING trainer.py:975 -- Worker crashed during call to `step_attempt()`. To try to continue training without the failed worker, set `ignore_worker_failures=True`.
+Traceback (most recent call last):
+  File "/srv/tea.py", line 103, in brew
+    results = tune.run(
+ray.tune.error.TuneError: ('Trials did not complete', [PPO_tea_0])
+""",
+    ),
+    Case(
+        "an exception told by its class",
+        "script_error",
+        """
+ERROR - tea.brew - export or transforms failed: Failed to export the model. Next steps:
+- Modify the model
+
+## Exception summary
+
+>>><class 'TypeError'>: steep() missing 1 required positional argument: 'leaf'
+
+(Refer to the full stack trace above for more information.)
+""",
+    ),
+    Case(
+        "a program whose lines another one relays at one level",
+        "runtime_oom",
+        """
+>>>[2026-05-02 10:00:50] [INFO] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 80.00 MiB. GPU 0 has a total capacity of 12.00 GiB
+[2026-05-02 10:00:51] [INFO] Traceback (most recent call last):
+[2026-05-02 10:00:51] [INFO] File "/srv/lib/runpy.py", line 196, in _run_module_as_main
+[2026-05-02 10:00:51] [INFO] return _run_code(code, main_globals, None,
+""",
+    ),
 )

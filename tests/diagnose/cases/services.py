@@ -780,4 +780,53 @@ ModuleNotFoundError: No module named 'leaves'
 """,
         "finished",
     ),
+    Case(
+        "hosts that Ansible does not reach, in its own log file",
+        "network",
+        """
+2026-05-02 10:00:04,100 p=4711 u=tea n=ansible INFO| PLAY [brew] **************
+2026-05-02 10:00:09,200 p=4711 u=tea n=ansible INFO| TASK [ping] **************
+2026-05-02 10:00:09,300 p=4711 u=tea n=ansible INFO| fatal: [pot1]: UNREACHABLE! => changed=false 
+  msg: |-
+>>>    Failed to connect to the host via ssh: ssh: connect to host pot1 port 22: Connection timed out
+  unreachable: true
+2026-05-02 10:00:09,400 p=4711 u=tea n=ansible INFO| PLAY RECAP **************
+2026-05-02 10:00:09,400 p=4711 u=tea n=ansible INFO| pot1                       : ok=0    changed=0    unreachable=1    failed=0    skipped=0    rescued=0    ignored=0   
+2026-05-02 10:00:09,400 p=4711 u=tea n=ansible INFO| pot2                       : ok=1    changed=0    unreachable=0    failed=0    skipped=0    rescued=0    ignored=0   
+""",
+    ),
+    Case(
+        "a node that promises more than it has, to Slurm",
+        "bad_usage",
+        """
+[2026-05-02T10:00:07.266] error: chdir(/var/log): Permission denied
+[2026-05-02T10:00:07.266] error: Configured MailProg is invalid
+[2026-05-02T10:00:07.266] slurmctld version 23.02.4 started on cluster tea
+[2026-05-02T10:05:07.931] error: Nodes leaf[0-1] not responding
+[2026-05-02T10:09:24.128] Node leaf1 now responding
+>>>[2026-05-02T10:09:24.128] error: Setting node leaf1 state to INVAL with reason:Low RealMemory (reported:100 < 100.00% of configured:900)
+[2026-05-02T10:09:24.128] drain_nodes: node leaf1 state set to DRAIN
+[2026-05-02T10:09:24.128] error: _slurm_rpc_node_registration node=leaf1: Invalid argument
+""",
+    ),
+    Case(
+        "no machine for dstack",
+        "tool_error",
+        """
+Submit a new run? [y/n]: y
+late-lemur-2 provisioning completed (failed)
+No capacity
+>>>Failed to provision in fleet 'tea-fleet': tried 3 of 3 offers, all failed.
+Errors: trn2.48xlarge in aws/us-west-2: NoCapacityError.
+See https://tea.example/docs/provisioning
+""",
+    ),
+    Case(
+        "a device that the container engine does not know",
+        "tool_error",
+        """
+Emulate Docker CLI using podman. Create /etc/containers/nodocker to quiet msg.
+>>>Error: setting up CDI devices: unresolvable CDI devices tea.com/leaf=all
+""",
+    ),
 )

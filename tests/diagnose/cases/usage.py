@@ -547,4 +547,13 @@ Login successful.
   help: If you want to add the package regardless of the failed resolution, provide the `--frozen` flag.
 """,
     ),
+    Case(
+        "a value that qsub refuses",
+        "bad_usage",
+        """
+>>>qsub: illegal -N value "1tea"
+usage: qsub [-a date_time] [-A account_string] [-b secs]
+      [-C directive_prefix] [-d path] [-D path]
+""",
+    ),
 )

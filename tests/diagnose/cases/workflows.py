@@ -650,4 +650,40 @@ Command executed:
   pour --all
 """,
     ),
+    Case(
+        "a command of Chef's recipe",
+        "tool_error",
+        """
+Generated at 2026-05-02 10:00:56 +0000
+>>>Mixlib::ShellOut::ShellCommandFailed: execute[check the kettle] (tea-cookbook::finalize line 19) had an error: Mixlib::ShellOut::ShellCommandFailed: Expected process to exit with [0], but received '1'
+---- Begin output of cat /opt/tea/kettle ----
+STDOUT:
+STDERR: cat: /opt/tea/kettle: No such file or directory
+---- End output of cat /opt/tea/kettle ----
+""",
+    ),
+    Case(
+        "a rule of Bazel that fails",
+        "tool_error",
+        """
+Loading: 0 packages loaded
+ERROR: /home/tea/.cache/bazel/external/rules_tea/brew.bzl:513:21: An error occurred during the fetch of repository 'tea':
+   Traceback (most recent call last):
+	File "/home/tea/.cache/bazel/external/rules_tea/brew.bzl", line 513, column 21, in _fetch_impl
+		fail("%s.json is older than its leaves" % name)
+>>>Error in fail: tea.json is older than its leaves
+INFO: Elapsed time: 0.139s
+ERROR: Build did NOT complete successfully
+""",
+    ),
+    Case(
+        "Metaflow's second task, after one that did well",
+        "script_error",
+        """
+2026-05-02 10:00:02.045 [7/start/28 (pid 1173)] Task is starting.
+2026-05-02 10:01:15.456 [7/start/28 (pid 1173)] Task finished successfully.
+2026-05-02 10:01:15.797 [7/end/31 (pid 1236)] Task is starting.
+>>>2026-05-02 10:01:17.366 [7/end/31 (pid 1236)] list index out of range
+""",
+    ),
 )
