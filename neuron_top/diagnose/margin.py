@@ -32,9 +32,11 @@ _FEWEST = 3
 _LAST = 5
 """Lines with tasks behind others without: what a batch script prints itself, srun does not number."""
 _NAME = late_pattern(
-    rb"\[[\w./ @-]{1,40}\] |\w[\w./ -]{0,40}?(?: \| |> )|(?=[\w.-]*\d|std(?:out|err): )[A-Za-z\d][\w.-]{0,60}: |# "
+    rb"(?:\d\d:\d\d:\d\d )?(?P<name>[a-z][a-z\d-]{2,60}-[a-z\d]{1,10} [a-z][a-z\d-]{1,40} |\[[\w./ @-]{1,40}\] "
+    rb"|\w[\w./ -]{0,40}?(?: \| |> )|(?=[\w.-]*\d|std(?:out|err): )[A-Za-z\d][\w.-]{0,60}: |# )"
 )
-"""Who printed a line: in brackets, before a bar or an angle, or a host with a number in its name."""
+"""Who printed a line: in brackets, before a bar or an angle, a host with a number in its name, or a pod and its
+container; `foreman` puts the time of day before the name."""
 _OF_LOGGERS = late_pattern(
     rb"(?i)\d:\d|\[[\d. ]+\]|\b(?:trace|debug|info|notice|warn(?:ing)?|error|err|critical|fatal|[diwef])\b"
 )
@@ -42,9 +44,10 @@ _OF_LOGGERS = late_pattern(
 
 _RELAYS = late_pattern(
     rb"(?:[\[\d][\d :.,TZ/+-]{7,40}\]?[ |-]{1,3}(?:[\w.]{1,40}[ |-]{1,5})?)?"
-    rb"\[?INFO\]?(?: {0,8}[|-] |:(?:[\w.]{1,40}:)? ?|(?<=\]) )"
+    rb"\[?INFO\]?(?: {0,8}[|-] |:(?:[\w.]{1,40}:)? ?|(?<=\]) )(?:(?:Flow|Task) run '[^'\n]{1,100}' - )?"
 )
-"""What a program puts before each line of another one that it relays: a stamp, perhaps its name, and one level."""
+"""What a program puts before each line of another one that it relays: a stamp, perhaps its name, and one level; Prefect
+puts the name behind it."""
 _OF_ANOTHER = late_pattern(
     rb"Traceback \(most recent call last\):|[ \t]{0,8}File \"[^\"\n]{1,400}\", line \d+, in "
     rb"|\[?(?:WARNING|ERROR|CRITICAL|FATAL)\b|(?i:(?:[\w./-]{1,40}: )?(?:(?:fatal )?error|fatal): )"
@@ -140,7 +143,7 @@ def _name_of(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
     """The name before each line, the same but for the numbers in it."""
     printed = [line for line in lines if line.strip()]
     found = _NAME.match(printed[0]) if len(printed) >= _FEWEST else None
-    if found is None or _OF_LOGGERS.search(found[0]) is not None:
+    if found is None or _OF_LOGGERS.search(found["name"]) is not None:
         return None
     if prefixes.split(printed[0].decode("utf-8", "replace"))[0].rank is not None:
         return None  # a form that is read everywhere

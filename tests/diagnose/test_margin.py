@@ -19,6 +19,8 @@ MARGINS: dict[str, Callable[[int], bytes]] = {
     "the host that pdsh names": lambda line: b"node12: ",
     "a worker in brackets": lambda line: b"[worker-3] ",
     "a container before a bar": lambda line: b"app | ",
+    "a pod and its container": lambda line: b"brew-0 main ",
+    "the time and the process that foreman names": lambda line: b"10:00:00 web.1   | ",
     "GitLab's stamp and stream": lambda line: b"2026-05-02T10:00:00.%06dZ 01O " % line,
 }
 
@@ -42,6 +44,28 @@ def test_a_margin_does_not_change_the_causes(margin: str) -> None:
         if found[0] != found[1] or with_margin.recovered != plain.recovered:
             changed.append(case.name)
     assert changed == []
+
+
+RELAYS = {
+    "a logger": b"[2026-05-02 10:00:00] [INFO] ",
+    "a logger with a name": b"2026-05-02 10:00:00,123 - brew - INFO - ",
+    "a level alone": b"INFO: ",
+    "Prefect": b"10:00:00.123 | INFO    | Task run 'brew-0' - ",
+}
+
+
+@pytest.mark.parametrize("relay", RELAYS)
+def test_a_level_before_all_lines_says_nothing_of_them(relay: str) -> None:
+    log = b"ERROR: the lid is open\nstarting\n/srv/brew.sh: line 3: kettle: command not found\n"
+    diagnosis = diagnose(b"".join(RELAYS[relay] + line for line in log.splitlines(keepends=True)), "log:x")
+    assert diagnosis.cause is not None
+    assert (diagnosis.cause.cause_class, diagnosis.cause.line) == ("missing_dependency", 3)
+
+
+@pytest.mark.parametrize("relay", RELAYS)
+def test_a_program_s_own_lines_keep_their_level(relay: str) -> None:
+    log = b"starting\nthe kettle was not found: Error 3, trying the pot\nerrors so far: 1\nboiling\n"
+    assert not diagnose(b"".join(RELAYS[relay] + line for line in log.splitlines(keepends=True)), "log:x").failed
 
 
 def test_what_a_batch_script_prints_before_its_tasks_has_no_number() -> None:
@@ -73,7 +97,7 @@ def test_the_lines_of_two_hosts_are_kept_apart_by_their_names() -> None:
     assert (diagnosis.cause.line, diagnosis.cause.text) == (7, "ValueError: the pot is empty")
 
 
-@pytest.mark.parametrize("name", [b"[INFO] ", b"[1234]: ", b"[rank2]: ", b"10:00:00 web | ", b"wandb: "])
+@pytest.mark.parametrize("name", [b"[INFO] ", b"[1234]: ", b"[rank2]: ", b"10:00:00 INFO | ", b"wandb: "])
 def test_what_a_logger_or_a_tool_prints_is_no_margin(name: bytes) -> None:
     assert margin_of(b"".join(name + b"line %d\n" % number for number in range(9))).label is None
 
