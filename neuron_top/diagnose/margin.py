@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from enum import Enum, auto
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,9 +27,16 @@ _TASK = late_pattern(rb"^( {0,5}\d{1,5}: )(.*)$", re.MULTILINE)
 _LINE_NUMBER = late_pattern(rb"^([ \t]{0,7}\d{1,7}(?:[:|]|\t|\b(?=[ \r\n]|\Z)))(.*)$", re.MULTILINE)
 _SERVICES = late_pattern(rb"^(\d{4}-\d\d-\d\dT[\d:.]{8,18}Z \d\d[OE]\+? ?|\d{13}[ \t])(.*)$", re.MULTILINE)
 """GitLab's stamp and stream, and CloudWatch's milliseconds."""
+_LEVELS = rb"(?:trace|debug|info|notice|warn(?:ing)?|error|err|critical|fatal|success)\b"
+_BAR = late_pattern(
+    rb"^((?:\d\d:\d\d:\d\d (?=[\w ])|(?=\w))(?!(?i:%b))(?:[A-Za-z][\w.-]{0,60})? {0,30}\|(?: |$))(.*)$" % _LEVELS,
+    re.MULTILINE,
+)
+"""The services of `docker compose` and the processes of `foreman`, each with its name."""
 _SEPARATORS = b" \t:|"
 _FEWEST = 3
 """Lines that prove a margin, if all have it: a program's own list may have one or two."""
+_MOST_LABELS = 3
 _LAST = 5
 """Lines with tasks behind others without: what a batch script prints itself, srun does not number."""
 _NAME = late_pattern(
@@ -37,9 +45,7 @@ _NAME = late_pattern(
 )
 """Who printed a line: in brackets, before a bar or an angle, a host with a number in its name, or a pod and its
 container; `foreman` puts the time of day before the name."""
-_OF_LOGGERS = late_pattern(
-    rb"(?i)\d:\d|\[[\d. ]+\]|\b(?:trace|debug|info|notice|warn(?:ing)?|error|err|critical|fatal|[diwef])\b"
-)
+_OF_LOGGERS = late_pattern(rb"(?i)\d:\d|\[[\d. ]+\]|\b%b|\b[diwef]\b" % _LEVELS)
 """What a logger puts before its own lines: a stamp, a process or a level."""
 
 _RELAYS = late_pattern(
@@ -63,49 +69,66 @@ class Words(NamedTuple):
     task: int | None = None
     """The number of srun's task."""
     printer: str = ""
-    """A name with a number in it, of a host, a worker or a container."""
+    """The name of a host, a worker or a container."""
     rank: int | None = None
     """That which the name says."""
 
 
-class Margin(NamedTuple):
-    """The margin of a log."""
+class Kind(Enum):
+    """What a label says."""
 
-    indent: int = 0
-    """By how much the lines are indented, behind their label."""
-    label: re.Pattern[bytes] | None = None
-    """A line with a label, and the rest of it."""
-    is_name: bool = False
-    """The label is a name."""
-    relay: re.Pattern[bytes] | None = None
-    """Behind both, the header of a program that relays the lines, and the rest."""
+    TASK = auto()
+    """The number of srun's task."""
+    PRINTER = auto()
+    """Who printed the line."""
+    HOST = auto()
+    """The same, if the name has a number in it."""
+    NOTHING = auto()
 
-    def split(self, line: bytes) -> Words:
-        """Take the margin off a line."""
-        found = self.label.match(line) if self.label is not None else None
-        line = line if found is None else found[2]
-        line = line if line[: self.indent].strip() else line[self.indent :]
-        relayed = self.relay.match(line) if self.relay is not None else None
-        words = Words(line if relayed is None else relayed[2])
+
+class Label(NamedTuple):
+    """What stands before each line."""
+
+    split: re.Pattern[bytes]
+    """A line with it, as two groups: the label and the rest."""
+    kind: Kind = Kind.NOTHING
+
+    def off(self, words: Words) -> Words:
+        """Take it off a line."""
+        found = self.split.match(words.line)
         if found is None:
             return words
-        if self.label is _TASK:
+        words = words._replace(line=found[2])
+        if self.kind is Kind.TASK:
             return words._replace(task=int(found[1].strip(_SEPARATORS)))
-        if not self.is_name or re.search(rb"\d", found[1]) is None:
+        if self.kind is Kind.NOTHING or (self.kind is Kind.HOST and re.search(rb"\d", found[1]) is None):
             return words
         name = found[1].decode("utf-8", "replace")
         return words._replace(printer=name, rank=rank_in(name))
 
+
+class Margin(NamedTuple):
+    """The margin of a log: its labels, from the left."""
+
+    labels: tuple[Label, ...] = ()
+
+    def split(self, line: bytes) -> Words:
+        """Take the margin off a line."""
+        words = Words(line)
+        for label in self.labels:
+            words = label.off(words)
+        return words
+
     def behind(self, block: bytes) -> bytes:
         """The block with the margin of each line behind the line, so that positions are still in their lines."""
-        if self.label is not None:
-            block = self.label.sub(rb"\2\1", block)
-        if self.indent:
-            block = re.sub(rb"(?m)^( {%d})(.*)$" % self.indent, rb"\2\1", block)
-        return self.relay.sub(rb"\2\1", block) if self.relay is not None else block
+        for label in self.labels:
+            block = label.split.sub(rb"\2\1", block)
+        return block
 
 
 NO_MARGIN = Margin()
+_OF_THE_LAST = (Label(_TASK, Kind.TASK), Label(_SERVICES), Label(_BAR, Kind.PRINTER))
+"""Labels that the last lines of the beginning show."""
 
 
 def is_shown_by(beginning: bytes) -> bool:
@@ -120,43 +143,46 @@ def margin_of(beginning: bytes) -> Margin:
     lines = whole.split(b"\n")[:_LINES]
     while lines and not lines[-1].strip():
         lines.pop()
-    label = _number_of(lines)
-    name = _name_of(lines) if label is None else None
-    margin = Margin(label=label or name, is_name=name is not None)
-    rest = [margin.split(line).line for line in lines]
-    indent = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
-    return margin._replace(indent=indent, relay=_relayed([line[indent:] for line in rest]))
+    labels = list[Label]()
+    while len(labels) < _MOST_LABELS and (label := _label_of(lines)) is not None:
+        labels.append(label)
+        lines = [label.off(Words(line)).line for line in lines]
+    return Margin(tuple(labels))
 
 
-def _number_of(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
-    if len(lines) < _FEWEST:
-        return None
+def _label_of(lines: Sequence[bytes]) -> Label | None:
+    """What stands first before all of these lines."""
+    printed = [line for line in lines if line.strip()]
+    indent = min((len(line) - len(line.lstrip(b" ")) for line in printed), default=0)
+    label = _number_of(lines) or _name_of(printed) or _relay_of(printed) if len(printed) >= _FEWEST else None
+    return label if label or not indent else Label(re.compile(rb"(?m)^( {%d})(.*)$" % indent))
+
+
+def _number_of(lines: Sequence[bytes]) -> Label | None:
     numbers = [int(found[1].strip(_SEPARATORS)) for found in map(_LINE_NUMBER.match, lines) if found is not None]
     if len(numbers) == len(lines) and all(after == before + 1 for before, after in pairwise(numbers)):
-        return _LINE_NUMBER
+        return Label(_LINE_NUMBER)
     printed = [line for line in lines if line.strip()][-_LAST:]
-    forms = (form for form in (_TASK, _SERVICES) if all(map(form.match, printed)))
-    return next(forms, None) if len(printed) >= _FEWEST else None
+    return next((label for label in _OF_THE_LAST if all(map(label.split.match, printed))), None)
 
 
-def _name_of(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
+def _name_of(printed: Sequence[bytes]) -> Label | None:
     """The name before each line, the same but for the numbers in it."""
-    printed = [line for line in lines if line.strip()]
-    found = _NAME.match(printed[0]) if len(printed) >= _FEWEST else None
+    found = _NAME.match(printed[0])
     if found is None or _OF_LOGGERS.search(found["name"]) is not None:
         return None
     if prefixes.split(printed[0].decode("utf-8", "replace"))[0].rank is not None:
         return None  # a form that is read everywhere
-    return _same_before_all(found[0], printed)
+    name = _same_before_all(found[0], printed)
+    return Label(name, Kind.HOST) if name is not None else None
 
 
-def _relayed(lines: Sequence[bytes]) -> re.Pattern[bytes] | None:
-    """What is before each line of a program whose lines another one relays at one level."""
-    printed = [line for line in lines if line.strip()]
-    found = _RELAYS.match(printed[0]) if len(printed) >= _FEWEST else None
+def _relay_of(printed: Sequence[bytes]) -> Label | None:
+    """What a program puts before each line of another one that it relays."""
+    found = _RELAYS.match(printed[0])
     header = _same_before_all(found[0], printed) if found is not None else None
-    rests = [match[2] for match in map(header.match, printed) if match is not None] if header is not None else []
-    return header if any(map(_OF_ANOTHER.match, rests)) else None
+    label = Label(header) if header is not None else None
+    return label if label and any(_OF_ANOTHER.match(label.off(Words(line)).line) for line in printed) else None
 
 
 def _same_before_all(front: bytes, printed: Sequence[bytes]) -> re.Pattern[bytes] | None:

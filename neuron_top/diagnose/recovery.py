@@ -38,7 +38,7 @@ WORDS: tuple[bytes, ...] = (
     b"shutting down gracefully",
     b"draining requests", b" finished with value",
     b"fitfailedwarning)", b"neuron successfully compiled ", b"  speedup is ", b"step created", b"dagscheduler: job ",
-    b" rescued=",
+    b" rescued=", b"sending sigterm ",
 )  # fmt: skip
 """Words of such lines; Slurm's are already among those of its failures."""
 
@@ -81,6 +81,8 @@ _SHUTDOWN = late_pattern(
 )
 """How the servers of vLLM, SGLang and whisper.cpp say that a signal has asked them to end, which they do in order;
 vLLM's then ends its engine, and reports that as a failure."""
+_ENDS_ALL = late_pattern(r"\bsending SIGTERM (?:to all processes$|for \S{1,80} {1,8}at pid \d)")
+"""How foreman and programs like it say that one of their processes has ended, so the others must."""
 _TRIAL = late_pattern(r"Trial \d{1,9} (?P<end>finished|failed) with (?:value|parameters)")
 """How Optuna reports the end of a trial."""
 _FITS_FAILED = late_pattern(r"warnings\.warn\(.{0,200}\bFitFailedWarning\)$")
@@ -147,6 +149,8 @@ class Recovery:
         earlier. 0: there is none."""
         self._shuts_down = False
         """A server has been asked to end."""
+        self._ends_all = False
+        """A program like foreman ends all that it has started."""
         self._task = 0
         """Line in which the last task of Ansible begins."""
         self._a_trial_finished = False
@@ -179,6 +183,9 @@ class Recovery:
         if _SHUTDOWN.search(statement.text) is not None:
             self._shuts_down = True
             return True
+        if _ENDS_ALL.search(statement.text) is not None:
+            self._ends_all = True
+            return False
         self._read_pip(statement)
         parts = (
             self._goes_on,
@@ -200,8 +207,10 @@ class Recovery:
         return self._is_done_after_all(statement)
 
     def is_wanted_end(self, statement: Statement, verdict: CauseVerdict) -> bool:
-        """Whether it is a consequence of an end that was asked for: a server's, or that of a job that Slurm has just
-        queued again."""
+        """Whether it is a consequence of an end that was asked for: a server's, that of a job that Slurm has just
+        queued again, or of what a program like foreman ends because one of its processes has ended."""
+        if self._ends_all and verdict.cause_class is CauseClass.INTERRUPTED:
+            return True
         if verdict.weight is not Weight.CASCADE:
             return False
         if self._queued_again is None or statement.speaker is not Speaker.TOOL:

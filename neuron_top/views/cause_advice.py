@@ -50,6 +50,13 @@ OF_ROWS: dict[str, str] = {
     "timeout): check proxy, DNS and firewall on this machine, then run it again",
     "Node.js cannot connect": "The address was not reached: check proxy, DNS and firewall on this machine, then run it "
     "again",
+    "a server runs already": "Stop the other one, or delete its file with the process number if it is gone",
+    "an exception of Ruby": "The program reported this error itself: its name stands at the end of the line, the calls "
+    "below it",
+    "the driver is only a stub": "The library for linking (stubs/libcuda.so) was loaded in place of the driver's: take "
+    "its folder out of LD_LIBRARY_PATH",
+    "a tool for object files failed": "The tool of the build could not read or write what it names: a file that was "
+    "not built yet, a long path or a full disk",
     "an operation on Ascend's device failed": "The operation is named; set ASCEND_LAUNCH_BLOCKING=1 to see which line "
     "started it, and read the device's log for the reason",
     "PBS could not run a job": "PBS gave the job up before its script began: a hook or the node refused it. Ask those "

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from neuron_top.diagnose.margin import margin_of
+from neuron_top.diagnose.margin import NO_MARGIN, margin_of
 from neuron_top.ingest.advised import diagnose
 from tests.diagnose.cases import CASES, Case
 
@@ -99,19 +99,19 @@ def test_the_lines_of_two_hosts_are_kept_apart_by_their_names() -> None:
 
 @pytest.mark.parametrize("name", [b"[INFO] ", b"[1234]: ", b"[rank2]: ", b"10:00:00 INFO | ", b"wandb: "])
 def test_what_a_logger_or_a_tool_prints_is_no_margin(name: bytes) -> None:
-    assert margin_of(b"".join(name + b"line %d\n" % number for number in range(9))).label is None
+    assert margin_of(b"".join(name + b"line %d\n" % number for number in range(9))) == NO_MARGIN
 
 
 def test_a_program_that_numbers_some_lines_itself_has_no_margin() -> None:
-    assert margin_of(b"1: first\nsecond\n3: third\n").label is None
-    assert margin_of(b"1: alone\n2: and its neighbour\n").label is None
-    assert margin_of(b"2: not\n5: by\n9: one\nbut of tasks\n").label is None
+    assert margin_of(b"1: first\nsecond\n3: third\n")== NO_MARGIN
+    assert margin_of(b"1: alone\n2: and its neighbour\n")== NO_MARGIN
+    assert margin_of(b"2: not\n5: by\n9: one\nbut of tasks\n")== NO_MARGIN
 
 
 def test_a_margin_is_seen_where_the_beginning_ends_inside_one() -> None:
     line = b"[worker-3] " + b"x" * 2034 + b"\n"
     assert 8192 % len(line) < len("[worker-3] ")
-    assert margin_of(line * 9).label is not None
+    assert margin_of(line * 9) != NO_MARGIN
 
 
 def test_lines_that_are_indented_less_later_lose_nothing() -> None:

@@ -125,8 +125,11 @@ CASCADES: tuple[Recognizer, ...] = (
         STOPS_WORKERS,
         CauseClass.SCRIPT_ERROR,
         Weight.CASCADE,
-        words("closing signal|forcefully exiting via|killing subprocess"),
-        r"closing signal SIG|forcefully exiting via Signals\.SIG|\bsigkill_handler\] Killing subprocess \d",
+        words("closing signal|forcefully exiting via|killing subprocess|sending sigterm to all processes"),
+        (
+            r"closing signal SIG|forcefully exiting via Signals\.SIG|\bsigkill_handler\] Killing subprocess \d"
+            r"|\bsending SIGTERM to all processes$"
+        ),
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,

@@ -326,6 +326,17 @@ COMPILER: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "a tool for object files failed",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("ar: |ar.exe: |ranlib: |ranlib.exe: "),
+        (
+            r"^(?:\S{1,300}[/\\-])?(?:ar|ranlib)(?:\.exe)?: (?:could not create |unable to "
+            r"|\S.{0,1000}: No such file or directory$)"
+        ),
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "LLVM gave up",
         CauseClass.COMPILE_ERROR,
         Weight.STATEMENT,

@@ -33,6 +33,13 @@ DEATHS: tuple[Recognizer, ...] = (
         r"^forrtl: (?:severe|error) \(\d{1,4}\): (?!process (?:killed|interrupted)\b)\S|^Fortran runtime error: \S",
     ),
     Recognizer(
+        "an exception of Ruby",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words(":in `|:in '"),
+        r"^\S{1,300}:\d{1,7}:in [`'][^']{1,200}': \S.{0,2000} \((?:[A-Z]\w*::)*[A-Z]\w*\)$",
+    ),
+    Recognizer(
         "a worker of pytest ended",
         CauseClass.SCRIPT_ERROR,
         Weight.DEATH,

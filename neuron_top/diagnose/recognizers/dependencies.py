@@ -67,7 +67,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|no such file or directory|glibc|libxml2|unable to locate package|no package |execve(): "
             "|execvp error on |-cc is installed|module compiled against|pip install |pip3 install "
             "|unsatisfiedlinkerror: |cannot run program |io.ioexception: error=2, |[winerror 12"
-            "|could not resolve linux kernel|can't find plugin for "
+            "|could not resolve linux kernel|can't find plugin for |cannot load such file -- |can't find executable "
         ),
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
@@ -97,6 +97,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|version `GLIBC|\bexecv(?:e\(\):|p error on file|\w{1,3}\(.{1,300}\) failed:) .{0,300}"
             r"No such file or directory"
             r"|check that neuronx?-cc is installed|\bCannot find a working triton installation\b"
+            r"|\bcannot load such file -- \S|\bcan't find executable \S{1,100} for gem\b"
             r"|Could not resolve Linux kernel version|\bCan't find plugin for \w"
             r"|\bstart failed: \S{1,200}: No such file or directory"
             r"|^(?:STDERR: )?(?:(?:\S{0,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?|\S{1,300}: line \d{1,6}: )"

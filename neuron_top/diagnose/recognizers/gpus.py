@@ -124,6 +124,14 @@ GPUS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "the driver is only a stub",
+        CauseClass.RUNTIME_INIT,
+        Weight.REASON,
+        words("driver is a stub library"),
+        r"\bCUDA driver is a stub library\b",
+        any_level=True,
+    ),
+    Recognizer(
         "a GPU's own reason below an exception of NCCL",
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,

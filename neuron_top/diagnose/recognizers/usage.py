@@ -92,6 +92,13 @@ USAGE: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "a server runs already",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("a server is already running"),
+        r"^A server is already running\b",
+    ),
+    Recognizer(
         "a command that is no more",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,

@@ -636,4 +636,16 @@ The following packages have unmet dependencies.
 E: Unable to correct problems, you have held broken packages.
 """,
     ),
+    Case(
+        "an archive that cannot be written, beside other work",
+        "tool_error",
+        """
+[7/21] Linking CXX static library lib/libTea.a
+FAILED: lib/libTea.a
+: && /usr/bin/ar qc lib/libTea.a tea.o && :
+>>>/usr/bin/ar: could not create temporary file whilst writing archive: no more archived files
+[8/21] Building CXX object leaf.o
+ninja: build stopped: subcommand failed.
+""",
+    ),
 )

@@ -594,4 +594,13 @@ WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 60 closing
 >>>ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) local_rank: 1 (pid: 61) of binary: /srv/bin/python
 """,
     ),
+    Case(
+        "a stub in place of the driver, below NCCL",
+        "runtime_init",
+        """
+>>>(Worker pid=77) leaf3:77:77 [0] misc/strongstream.cc:60 NCCL WARN Cuda failure 'CUDA driver is a stub library'
+(Worker pid=77) [ERROR] NCCL error /srv/tea.cc:59 'ncclAllReduce(a, b, n, type, op, comm, stream)' : unhandled cuda error (run with NCCL_DEBUG=INFO for details)
+(raylet) A worker died or was killed while executing a task by an unexpected system error.
+""",
+    ),
 )

@@ -628,4 +628,21 @@ ERROR - tea.brew - export or transforms failed: Failed to export the model. Next
 [2026-05-02 10:00:51] [INFO] return _run_code(code, main_globals, None,
 """,
     ),
+    Case(
+        "an exception of Ruby",
+        "script_error",
+        """
+>>>/srv/tea.rb:12:in `pour': undefined method `lid' for nil:NilClass (NoMethodError)
+	from /srv/tea.rb:30:in `<main>'
+""",
+    ),
+    Case(
+        "a program of Ruby that is not installed",
+        "missing_dependency",
+        """
+bundler: failed to load command: brew (/srv/bin/brew)
+>>>/srv/gems/bundler/lib/integration.rb:362:in `block in replace_bin_path': can't find executable brew for gem tea-core. tea-core is not currently included in the bundle (Gem::Exception)
+	from /srv/bin/brew:23:in `<main>'
+""",
+    ),
 )

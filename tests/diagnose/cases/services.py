@@ -829,4 +829,33 @@ Emulate Docker CLI using podman. Create /etc/containers/nodocker to quiet msg.
 >>>Error: setting up CDI devices: unresolvable CDI devices tea.com/leaf=all
 """,
     ),
+    Case(
+        "a process of foreman's that ends, and the others that are ended",
+        "bad_usage",
+        """
+10:00:33 web.1  | started with pid 58
+10:00:33 css.1  | started with pid 59
+10:00:34 web.1  | => Booting
+>>>10:00:34 web.1  | A server is already running (pid: 281, file: /srv/tea/server.pid).
+10:00:34 web.1  | Exiting
+10:00:34 web.1  | exited with code 1
+10:00:34 system | sending SIGTERM to all processes
+10:00:34 css.1  | SignalException: SIGTERM (SignalException)
+10:00:34 css.1  |
+10:00:34 css.1  | exited with code 1
+""",
+    ),
+    Case(
+        "services with other names, each before a bar",
+        "script_error",
+        """
+db     | listening
+kettle | Traceback (most recent call last):
+db     | a client has come
+kettle |   File "/srv/kettle.py", line 3, in <module>
+kettle |     boil()
+>>>kettle | ValueError: no water
+db     | a client has gone
+""",
+    ),
 )

@@ -92,7 +92,7 @@ run ended
     ),
     Case(
         "a program of a build that has a path in front of its words",
-        "script_error",
+        "tool_error",
         """
 cmd.exe /C "cd . && D:\\mingw\\bin\\ar.exe qc lib\\libtea.a @tea.rsp && cd ."
 >>>D:\\mingw\\bin\\ar.exe: could not create temporary file whilst writing archive: no space
