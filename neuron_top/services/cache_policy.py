@@ -43,7 +43,7 @@ class PolicyService:
         """Purge files that are in the trash for longer than the grace period, then apply the policy."""
         wanted = criteria_of(self._settings)
         if not caches.read_only:
-            caches.backend(root).journal().date_again(time.time())
+            caches.backend(root).trash().date_again(time.time())
         expired = self._expired(caches, root) if not caches.read_only else ()
         purge = caches.purge(root, expired) if expired else Purge()
         plans: list[Plan] = []

@@ -129,9 +129,8 @@ class CacheService(CachePlanner):
             pins=self.pinned(),
         )
         backend = self.backend(plan.root)
-        journal = backend.journal()
         outcome = backend.execute(plan, options)
-        self.remarks = tuple(journal.remarks)
+        self.remarks = tuple(backend.journal().remarks)
         return outcome
 
     def waits_for_readers(self, plan: Plan) -> bool:
@@ -147,8 +146,8 @@ class CacheService(CachePlanner):
 
         compilers, _ = compilers_for(plan.root, (step.path for step in plan.steps), soon=True)
         parallel = ParallelLog(form=log_lines.log_format(), level=LogLevel.ERROR, stream=log)
-        journal = self.backend(plan.root).journal()
-        return compile_now(plan, journal, compilers, jobs=jobs, log=parallel, watch=watch, read_only=self.read_only)
+        trash = self.backend(plan.root).trash()
+        return compile_now(plan, trash, compilers, jobs=jobs, log=parallel, watch=watch, read_only=self.read_only)
 
     def run(self, execution: PlanExecution, moved: Callable[[], None] = lambda: None) -> None:
         """Carry out a confirmed execution to its end; `moved` is called whenever it has advanced. Raises
@@ -174,7 +173,7 @@ class CacheService(CachePlanner):
 
     def history(self, root: str) -> list[PlanHistory]:
         """The history of a cache, plan by plan, oldest first."""
-        return self.backend(root).journal().entries()
+        return self.backend(root).journal().histories()
 
     def trash(self, roots: Iterable[str]) -> list[PlanHistory]:
         """The plans of these caches whose files can be restored; none of a cache whose journal cannot be read."""
@@ -187,7 +186,7 @@ class CacheService(CachePlanner):
     def _undoable(self, root: str) -> Iterator[PlanHistory]:
         """The plans whose files can be restored, the newest first."""
         journal = self.backend(root).journal()
-        return (each for each in reversed(journal.entries()) if each.state in UNDOABLE and journal.holds(each))
+        return (each for each in reversed(journal.histories()) if each.state in UNDOABLE and journal.holds(each))
 
     def last_undoable(self, root: str) -> PlanHistory:
         """The newest plan that can be undone. Raises NothingToShow."""
@@ -224,28 +223,27 @@ class CacheService(CachePlanner):
         Raises NothingToShow if there is no such cache, UsageError for a bucket.
         """
         backend = self.backend(root)
-        backend.check_purgeable()
-        journal = backend.journal()
-        journal.check_there()
+        trash = backend.trash()
+        trash.check_there()
         before = time.time() - older_than if older_than else math.inf
         if plan is not None:
-            history = journal.history_of(plan)
+            history = trash.history_of(plan)
             return [history] if (history.ended or history.begun).at <= before else []
-        return journal.expired(before)
+        return trash.expired(before)
 
     def purge(self, root: str, histories: Sequence[PlanHistory]) -> Purge:
         """Delete the files of these plans for good. Raises NothingToShow for a single plan that is gone."""
         if self.read_only:
             raise ReadOnlyMode()
-        journal = self.backend(root).journal()
+        trash = self.backend(root).trash()
         records: list[PlanPurged] = []
         failed: list[tuple[str, str]] = []
         remarks: list[str] = []
-        with journal.exclusively():
-            remarks += journal.remarks
+        with trash.exclusively():
+            remarks += trash.remarks
             for history in histories:
                 try:
-                    records.append(journal.purge(history))
+                    records.append(trash.purge(history))
                 except NothingToShow as problem:  # somebody removed its folder meanwhile
                     if len(histories) == 1:
                         raise

@@ -130,7 +130,7 @@ def test_a_killed_sweep_of_work_folders_is_undone_or_resumed(
         assert len(plan.steps) == 1, plan.exclusions
         killed = kills.killed("execute", parent, kept(work, plan), at)
         trash = Trash(parent)
-        if not trash.entries():
+        if not trash.histories():
             assert caches.everything(parent) == before, f"killed at touch {at}: touched before it was journalled"
         else:
             if resume:

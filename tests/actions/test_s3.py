@@ -487,7 +487,7 @@ def test_killed_at_any_request_or_touch_a_plan_is_undone_or_resumed(
             killed = kills.killed("bucket", tmp_path / f"state-{at}", str(file), at)
             marks = {key for key in keys(bucket) if key.endswith("model.done")}
             assert keys(bucket) == before or not marks, f"killed at {at}: a mark without its artifact"
-            begun = bool(trash.entries())
+            begun = bool(trash.histories())
             assert begun or keys(bucket) == before, f"killed at {at}: touched before it was journalled"
             if begun and resume:
                 again = s3_executor.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)
