@@ -54,7 +54,7 @@ def test_a_container_is_read_from_the_cgroup_path(cgroup: str, container: str) -
 def process(proc: Path, pid: int, born: int, command: str) -> None:
     folder = proc / str(pid)
     folder.mkdir(exist_ok=True)
-    (folder / "stat").write_text(f"{pid} (odd) name) S {' '.join('0' for _ in range(18))} {born} 0")
+    (folder / "stat").write_text(f"{pid} (odd) name) S {' '.join('0' for _ in range(18))} {born} 0 0")
     (folder / "cmdline").write_text(command)
     (folder / "cgroup").write_text(f"0::/docker/{ID}")
     (folder / "environ").write_text("LOCAL_RANK=1\0RANK=5\0EMPTY\0")
