@@ -51,7 +51,7 @@ class PolicyService:
         problem: NeuronTopError | None = None
         try:
             for criteria in wanted:
-                plan = caches.plan_eviction(caches.look(root), criteria)
+                plan = caches.look(root).plan_eviction(criteria)
                 plans.append(plan)
                 if plan.steps and not plan.is_refused:
                     outcomes.append(caches.execute(plan))
