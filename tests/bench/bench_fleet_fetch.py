@@ -22,7 +22,7 @@ from pathlib import Path
 
 from neuron_top.cache.model.keys import module_key
 from neuron_top.compile.claims.claim import Claimed
-from neuron_top.compile.claims.turns import Turns
+from neuron_top.compile.claims.turns import ClaimedTurns
 from neuron_top.compile.fetch.fetcher import Fetcher
 from neuron_top.compile.fetch.source import FolderSource, SourceFile
 from neuron_top.compile.wrapper.compiling import GraphToCompile
@@ -93,7 +93,7 @@ def one_node(node: str, root: Path, source: Path, ranks: int) -> Counter[str]:
     together = threading.Barrier(ranks)
 
     def rank() -> None:
-        turns = Turns(CountedClaims(counts), log, lease=60.0, longest_wait=600.0, node=node)
+        turns = ClaimedTurns(CountedClaims(counts), log, lease=60.0, longest_wait=600.0, node=node)
         fetcher = Fetcher(CountedSource(source, counts), log, lambda _: None, node=node)
         options = WrapperOptions(cache_url=str(root))
         wrapper = Wrapper(Copying(), options, log=log, emit=lambda _: None, turns=turns, fetcher=fetcher)

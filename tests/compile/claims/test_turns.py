@@ -18,7 +18,7 @@ from neuron_top.cache.locks import lock_owner
 from neuron_top.compile.claims.choice import claims_for
 from neuron_top.compile.claims.claim import Claimed, ClaimsUnreachable
 from neuron_top.compile.claims.node_gate import NodeGate
-from neuron_top.compile.claims.turns import Turns
+from neuron_top.compile.claims.turns import ClaimedTurns
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
@@ -83,7 +83,7 @@ class Node:
         self.compiler = compiler or Copying(delay=more.pop("delay", 0.0))
         log = WrapperLog(stream=self.said)
         limits = {"lease": 60.0, "longest_wait": 600.0, **more}
-        turns = Turns(self.claims, log, node=name, **limits)
+        turns = ClaimedTurns(self.claims, log, node=name, **limits)
         options = WrapperOptions(cache_url=str(root))
         self.reported: list[Event] = []
         self.wrapper = Wrapper(self.compiler, options, log=log, emit=self.reported.append, turns=turns)
