@@ -28,7 +28,7 @@ from neuron_top.actions.journal.trash import CannotPurge
 from neuron_top.actions.pins import Pin, Pins, can_match
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.plan_context import ContextFacts, PlanContext
-from neuron_top.actions.planners.copy import plan_copy
+from neuron_top.actions.planners.copy import CopyDestination, plan_copy
 from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
 from neuron_top.actions.reasons import GoalCode, ReasonCode, Refusal, RefusalCode
@@ -235,12 +235,10 @@ class CacheService(CacheReader):
         try:
             return plan_copy(
                 origin.snapshot() if notify is None else self._indexed(origin, modules, notify),
-                destination.root,
-                destination.copy_target().modules(),
+                CopyDestination(destination.root, destination.copy_target().modules(), destination.free()),
+                now=time.time(),
                 modules=modules,
                 compiler=compiler,
-                now=time.time(),
-                free=destination.free(),
                 refusal=refusal,
             )
         except ValueError as problem:

@@ -33,7 +33,7 @@ from neuron_top.actions.journal.s3_journal import BucketJournal  # noqa: E402
 from neuron_top.actions.journal.trash import Trash  # noqa: E402
 from neuron_top.actions.plan import Plan, Progress, Totals, encode  # noqa: E402
 from neuron_top.actions.plan_context import PlanContext  # noqa: E402
-from neuron_top.actions.planners.copy import plan_copy  # noqa: E402
+from neuron_top.actions.planners.copy import CopyDestination, plan_copy  # noqa: E402
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction  # noqa: E402
 from neuron_top.actions.planners.unlock import plan_unlock  # noqa: E402
 from neuron_top.cache import s3, signing  # noqa: E402
@@ -160,7 +160,7 @@ def test_a_signed_entry_keeps_its_signature_through_a_bucket(
 
 
 def copied(source: CopyTarget, target: CopyTarget, snapshot: Snapshot, trash: Trash) -> None:
-    plan = plan_copy(snapshot, target.name, target.modules(), modules=(), compiler=None, now=0.0, free=None)
+    plan = plan_copy(snapshot, CopyDestination(target.name, target.modules()), now=0.0)
     outcome = copies.copy(plan, source, target, trash, lambda progress: True)
     assert trash.history_of(plan.identity).state == "done"
     assert (outcome.refused, outcome.done) == ((), len(plan.steps))
@@ -382,7 +382,7 @@ def test_an_artifact_that_the_service_withholds_keeps_no_other_from_being_copied
     put(bucket, here)
     withhold(bucket, f"{caches.module(0)}/model.neff", code)
     source, target = S3CopyTarget(bucket), LocalCopyTarget(back)
-    plan = plan_copy(s3.take(bucket).snapshot, target.name, (), modules=(), compiler=None, now=0.0, free=None)
+    plan = plan_copy(s3.take(bucket).snapshot, CopyDestination(target.name), now=0.0)
     outcome = copies.copy(plan, source, target, Trash(back), lambda progress: True)
     assert (outcome.done, outcome.interrupted) == (2, False)
     ((path, reason),) = outcome.refused
