@@ -22,6 +22,7 @@ from neuron_top.compile.claims.turns import ClaimedTurns
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.sharing import Sharing
 from neuron_top.errors import UsageError
 from neuron_top.events import Event, WaitBegan
 from neuron_top.settings import Settings, load
@@ -86,7 +87,7 @@ class Node:
         turns = ClaimedTurns(self.claims, log, node=name, **limits)
         options = WrapperOptions(cache_url=str(root))
         self.reported: list[Event] = []
-        self.wrapper = Wrapper(self.compiler, options, log=log, emit=self.reported.append, turns=turns)
+        self.wrapper = Wrapper(self.compiler, options, log=log, emit=self.reported.append, sharing=Sharing(turns=turns))
         self.entry = self.wrapper.entry(GRAPH.key)
         self.thread = threading.Thread(target=self.obtain)
 
