@@ -44,7 +44,7 @@ class CoreOwner(msgspec.Struct, frozen=True, kw_only=True):
     """Its global rank in the job, by its own environment."""
 
 
-class Holders:
+class CoreOwners:
     """Looks process ids up, each once while the process lives. `proc` stands for /proc."""
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
@@ -52,7 +52,7 @@ class Holders:
         self._sees_host = sees_all_processes(str(proc)) is not False
         self._known: dict[tuple[int, int | None], CoreOwner] = {}
 
-    def holder(self, pid: int) -> CoreOwner:
+    def owner(self, pid: int) -> CoreOwner:
         """The process with this id; a reused id is recognized by its start time."""
         found = stat_of(pid, self._proc)
         key = (pid, found and found.start_ticks)
@@ -62,15 +62,15 @@ class Holders:
         return self._known[key]
 
     def named(self, core: CoreSample) -> CoreSample:
-        """The sample with its holder's name and container filled in, if they can be known."""
+        """The sample with its owner's name and container filled in, if they can be known."""
         if core.pid is None or not self._sees_host:
             return core
-        holder = self.holder(core.pid)
+        owner = self.owner(core.pid)
         return msgspec.structs.replace(
             core,
-            process=core.process or holder.name,
-            container=core.container or holder.container,
-            rank=holder.rank if core.rank is None else core.rank,
+            process=core.process or owner.name,
+            container=core.container or owner.container,
+            rank=owner.rank if core.rank is None else core.rank,
         )
 
     def _look(self, pid: int) -> CoreOwner:
