@@ -27,7 +27,7 @@ from neuron_top.actions.journal.records import PlanPurged, PlanRestored
 from neuron_top.actions.journal.trash import CannotPurge
 from neuron_top.actions.pins import Pin, Pins, can_match
 from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.actions.plan_context import ContextFacts, PlanContext
+from neuron_top.actions.plan_context import ContextFacts
 from neuron_top.actions.planners.copy import CopyDestination, plan_copy
 from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
@@ -114,8 +114,12 @@ class CacheService(CacheReader):
 
     # Planning
 
-    def context(self, backend: CacheBackend, snapshot: Snapshot, *, assume_exclusive: bool = False) -> PlanContext:
-        """The planning context besides the newest snapshot of `backend`."""
+    def look(self, root: str, *, causes: bool = False, assume_exclusive: bool = False) -> CacheLook:
+        """The cache as it is now, with its planning context; `causes`: also read the cause of every failure."""
+        backend = self.backend(root)
+        snapshot = backend.snapshot()
+        if causes:
+            snapshot = backend.with_failures(snapshot)
         past = self.usage_history(backend.root)
         facts = ContextFacts(
             pins=self.pinned(),
@@ -125,15 +129,7 @@ class CacheService(CacheReader):
             shared_confirmed=self.assume_exclusive or assume_exclusive,
             read_only=self.read_only,
         )
-        return backend.context(snapshot, facts)
-
-    def look(self, root: str, *, causes: bool = False, assume_exclusive: bool = False) -> CacheLook:
-        """The cache as it is now, with its planning context; `causes`: also read the cause of every failure."""
-        backend = self.backend(root)
-        snapshot = backend.snapshot()
-        if causes:
-            snapshot = backend.with_failures(snapshot)
-        return CacheLook(backend, snapshot, self.context(backend, snapshot, assume_exclusive=assume_exclusive))
+        return CacheLook(backend, snapshot, backend.context(snapshot, facts))
 
     def plan(
         self,
