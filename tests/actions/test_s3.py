@@ -242,6 +242,13 @@ def test_keep_graph_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> 
     assert {key.rpartition("/")[2] for key in keys(bucket)} == {"compile_flags.json", "model.hlo_module.pb"}
 
 
+def test_a_bucket_that_is_being_changed_is_named_to_whoever_comes_second(tmp_path: Path) -> None:
+    first, second = (BucketJournal("s3://bucket/cache", tmp_path) for _ in range(2))
+    refused = pytest.raises(RefusedForSafety, match="is changing s3://bucket/cache: try again")
+    with first.exclusively(), refused, second.exclusively():
+        pass
+
+
 def test_an_entry_that_somebody_wrote_to_is_left_alone(bucket: s3.Bucket, tmp_path: Path) -> None:
     early, late = caches.entry(tmp_path, 1), caches.entry(tmp_path, 2)
     put(bucket, tmp_path)
