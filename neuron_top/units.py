@@ -158,3 +158,8 @@ def si_text(value: float | None, unit: str) -> str:
     while abs(size) >= 999.5 and prefix < len(prefixes) - 1:
         size, prefix = size / 1000, prefix + 1
     return f"{size:.3g} {prefixes[prefix]}{unit}"
+
+
+def exit_text(exit_code: int) -> str:
+    """`exit status 1`, or `signal 9` of a process that a signal ended."""
+    return f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from neuron_top import private_files
 from neuron_top.agent.intents import Acts, IntentWorker
@@ -27,6 +28,7 @@ from neuron_top.store.fleet_records import AgentCount
 from neuron_top.store.postgres.fleet import FleetStore
 
 FOLDER = "agent"
+FeedT = TypeVar("FeedT", bound=Readable)
 
 
 class AgentRuns(SpoolUnusable):
@@ -39,7 +41,7 @@ def spool_path(settings: Settings, node: str, job: str) -> Path:
     return settings.state_path / FOLDER / f"{name}.db"
 
 
-class Agent:
+class Agent(Generic[FeedT]):
     """Folds, spools and ships the events of a feed until stopped."""
 
     def __init__(
@@ -47,7 +49,7 @@ class Agent:
         settings: Settings,
         who: Identity,
         job: str,
-        make_feed: Callable[[SpoolSink], Readable],
+        make_feed: Callable[[SpoolSink], FeedT],
         warn: Callable[[str], None],
         *,
         title: str = "",
@@ -67,9 +69,9 @@ class Agent:
             self.spool = Spool(path, most_bytes)
             undone.callback(self.spool.close)
             with usable(path):  # what an earlier process left there is read
-                self._sink = SpoolSink(self.spool, job, warn)
-            self.feed = make_feed(self._sink)
-            self._node = Node(who, job, self.feed, self._sink, settings)
+                self.sink = SpoolSink(self.spool, job, warn)
+            self.feed = make_feed(self.sink)
+            self._node = Node(who, job, self.feed, self.sink, settings)
             self._store = FleetStore(settings.store, insecure=settings.store_insecure)
             self.shipper = Shipper(self._store, self.spool, self._node, warn, title or job)
             self._answering = (
@@ -91,7 +93,7 @@ class Agent:
 
     def notes(self) -> dict[str, int]:
         """Counts of what waits to be shipped, and of what was dropped."""
-        return {**self.spool.notes(), AgentCount.DROPPED_EVENTS: self._sink.dropped}
+        return {**self.spool.notes(), AgentCount.DROPPED_EVENTS: self.sink.dropped}
 
     def start(self) -> None:
         """Start the agent; the owner of the feed starts the feed."""
@@ -119,8 +121,8 @@ class Agent:
         now = time.time()
         stopped = AgentStopped(node=self._node.name, at=now, source="agent")
         self.feed.read(lambda run, _now: run.apply(stopped))  # so that the last heartbeat says how the job ended
-        self._sink.emit(stopped)
-        is_kept = self._sink.close(now)
+        self.sink.emit(stopped)
+        is_kept = self.sink.close(now)
         arrived = self.shipper.stop(seconds) and is_kept
         if arrived:
             self._end_part(now, seconds)
@@ -149,7 +151,7 @@ class Agent:
 
     def _look(self) -> None:
         try:
-            self._sink.tick(time.time())
+            self.sink.tick(time.time())
             self._node.describe()
         except Exception as problem:  # noqa: BLE001 (whatever it is, the agent goes on)
             self._unexpected.report("the agent cannot look at its node", problem)

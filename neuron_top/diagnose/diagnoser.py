@@ -149,19 +149,19 @@ class Diagnoser:
         if is_whole and end.last is not None:
             raw = whole[end.last.offset - begins :].partition(b"\n")[0]
             ends_in_reason = last_line.states_reason(raw, end.last, place.margin)
-        return ranking.diagnosis(
-            findings.all,
-            place.progress,
-            end,
-            place.lines,
-            self.source,
-            exit_code,
+        log = ranking.ReadLog(
+            source=self.source,
+            lines=place.lines,
+            findings=findings.all,
+            progress=place.progress,
+            end=end,
             in_traceback=self._failures.tracebacks.in_frames,
             is_torn=is_whole and self._is_torn(),
             named_by_heading=self._failures.tracebacks.named_by_heading,
             ends_in_reason=ends_in_reason,
             recommends_pages=self._recommends_pages,
         )
+        return ranking.diagnosis(log, exit_code)
 
     def _is_torn(self) -> bool:
         """Whether the log ends inside a traceback: at most one line, the rest of a frame, follows the last frame."""

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import functools
 import signal
+from typing import NamedTuple
 
 import msgspec
 
@@ -88,68 +89,81 @@ _LINES_BEHIND = {Doubt.SOME: 300, Doubt.MUCH: 60}
 """After this many more lines a doubtful finding counts as harmless."""
 
 
-def diagnosis(
-    findings: list[Finding],
-    progress: JobProgress,
-    end: End,
-    lines: int,
-    source: str,
-    exit_code: int | None = None,
-    *,
-    in_traceback: bool = False,
-    is_torn: bool = False,
-    named_by_heading: Statement | None = None,
-    ends_in_reason: bool = False,
-    recommends_pages: bool = False,
-) -> CodedDiagnosis:
-    """The diagnosis of a log that was read to its end, or so far; `is_torn`: it ends inside a traceback;
-    `named_by_heading`: the exception that the heading of the last traceback names; `ends_in_reason`: its last line says
-    why a program would end."""
-    progress, end = _until_told(findings, progress, end)
-    succeeded = exit_code == 0 or end.success_line is not None
+class ReadLog(NamedTuple):
+    """A log that was read to its end, or so far."""
+
+    source: str
+    lines: int
+    findings: list[Finding]
+    progress: JobProgress
+    end: End
+    in_traceback: bool
+    """A traceback has begun in it whose exception has not come."""
+    is_torn: bool
+    """It ends inside a traceback."""
+    named_by_heading: Statement | None
+    """The exception that the heading of the last traceback names."""
+    ends_in_reason: bool
+    """Its last line says why a program would end."""
+    recommends_pages: bool
+    """The runtime recommends larger pages in it."""
+
+
+def diagnosis(log: ReadLog, exit_code: int | None = None) -> CodedDiagnosis:
+    """The diagnosis of a log; `exit_code` where the job's own is known."""
+    log = _until_told(log)
+    succeeded = exit_code == 0 or log.end.success_line is not None
     is_stopped = exit_code in _STOPPED
-    ended = [finding for finding in findings if not _is_short_wait(finding, findings, is_stopped=is_stopped)]
-    real = [finding for finding in ended if not _went_on(finding, progress, lines)]
-    open_failures = [finding for finding in real if not _overcome(finding, progress, end, exit_code)]
-    if open_failures and all(finding.weight is Weight.CASCADE for finding in open_failures):
-        # Buffered output is printed after the traceback: the steps in it were made before the job ended.
-        open_failures += [finding for finding in real if finding not in open_failures and not finding.recovered]
-    if (open_failures or exit_code not in (None, 0)) and all(_leaves_why(finding) for finding in open_failures):
-        went_on = [finding for finding in real if finding.goes_on_at and not finding.recovered]
-        open_failures += [finding for finding in went_on if finding not in open_failures]
-    is_torn = is_torn and not open_failures and exit_code is None
-    ends_in_reason = ends_in_reason and not (open_failures or is_torn or succeeded) and exit_code is None
-    failed = bool(open_failures) or is_torn or ends_in_reason or (exit_code not in (None, 0))
-    overcome = [finding for finding in ended if _was_failure(finding, progress)]
-    causes = _ordered(open_failures if failed else overcome)
-    causes = _with_wait_first(_with_scheduler_first(causes, open_failures), open_failures)
+    ended = [finding for finding in log.findings if not _is_short_wait(finding, log.findings, is_stopped=is_stopped)]
+    failures = _open_failures(ended, log, exit_code)
+    is_torn = log.is_torn and not failures and exit_code is None
+    ends_in_reason = log.ends_in_reason and not (failures or is_torn or succeeded) and exit_code is None
+    failed = bool(failures) or is_torn or ends_in_reason or (exit_code not in (None, 0))
+    overcome = [finding for finding in ended if _was_failure(finding, log.progress)]
+    causes = _ordered(failures if failed else overcome)
+    causes = _with_wait_first(_with_scheduler_first(causes, failures), failures)
     if failed and not causes and is_torn:
-        causes = _torn(end, named_by_heading)
+        causes = _torn(log.end, log.named_by_heading)
     elif failed and not causes:
-        causes = _last_words(end) if ends_in_reason else _by_exit_code(exit_code, end)
+        causes = _last_words(log.end) if ends_in_reason else _by_exit_code(exit_code, log.end)
     causes = list(map(_with_class, causes[:MOST_CAUSES]))
     answer = Diagnosis(
         failed=failed,
         recovered=not failed and bool(overcome),
-        job_ended=_job_end(open_failures, end, exit_code, succeeded=succeeded, in_traceback=in_traceback),
-        causes=tuple(_cause(finding, source) for finding in causes),
+        job_ended=_job_end(failures, log, exit_code, succeeded=succeeded),
+        causes=tuple(_cause(finding, log.source) for finding in causes),
     )
     if not failed and answer.job_ended is JobEnd.UNKNOWN:
-        wait = last_wait(findings, progress, end, lines, source)
+        wait = last_wait(log.findings, log.progress, log.end, log.lines, log.source)
         answer = answer if wait is None else msgspec.structs.replace(answer, last_wait=wait)
-    return CodedDiagnosis(answer, tuple(_advice(finding, recommends_pages=recommends_pages) for finding in causes))
+    return CodedDiagnosis(answer, tuple(_advice(finding, log.recommends_pages) for finding in causes))
 
 
-def _until_told(findings: list[Finding], progress: JobProgress, end: End) -> tuple[JobProgress, End]:
-    """Progress and success of a job up to the line that reports its end, if its output is quoted after that."""
-    told = next((finding for finding in findings if finding.verdict.advice == ENDED_BELOW), None)
+def _until_told(log: ReadLog) -> ReadLog:
+    """The log, with progress and success up to the line that reports the job's end, if its output is quoted after
+    that."""
+    told = next((finding for finding in log.findings if finding.verdict.advice == ENDED_BELOW), None)
     if told is None:
-        return progress, end
+        return log
     success, programs = (
-        line if line is not None and line < told.last_line else None for line in (end.success_line, end.programs_line)
+        line if line is not None and line < told.last_line else None
+        for line in (log.end.success_line, log.end.programs_line)
     )
     until = JobProgress(told.last_steps, told.last_compiles)
-    return until, end._replace(success_line=success, programs_line=programs)
+    return log._replace(progress=until, end=log.end._replace(success_line=success, programs_line=programs))
+
+
+def _open_failures(findings: list[Finding], log: ReadLog, exit_code: int | None) -> list[Finding]:
+    """Those that are failures, and that the job did not overcome."""
+    real = [finding for finding in findings if not _went_on(finding, log.progress, log.lines)]
+    failures = [finding for finding in real if not _overcome(finding, log.progress, log.end, exit_code)]
+    if failures and all(finding.weight is Weight.CASCADE for finding in failures):
+        # Buffered output is printed after the traceback: the steps in it were made before the job ended.
+        failures += [finding for finding in real if finding not in failures and not finding.recovered]
+    if (failures or exit_code not in (None, 0)) and all(_leaves_why(finding) for finding in failures):
+        went_on = [finding for finding in real if finding.goes_on_at and not finding.recovered]
+        failures += [finding for finding in went_on if finding not in failures]
+    return failures
 
 
 def _went_on(finding: Finding, progress: JobProgress, lines: int) -> bool:
@@ -364,12 +378,11 @@ def _at_last_line(last: LastLine, verdict: CauseVerdict) -> Finding:
     return Finding(verdict, line, offset, visible(text), last_line=line, last_steps=0, last_compiles=0, count=1)
 
 
-def _job_end(
-    failures: list[Finding], end: End, exit_code: int | None, *, succeeded: bool, in_traceback: bool
-) -> JobEnd:
+def _job_end(failures: list[Finding], log: ReadLog, exit_code: int | None, *, succeeded: bool) -> JobEnd:
+    end = log.end
     if exit_code is not None:
         return JobEnd.FAILED if exit_code else JobEnd.FINISHED
-    if in_traceback or any(finding.terminal or _is_last_exception(finding, end) for finding in failures):
+    if log.in_traceback or any(finding.terminal or _is_last_exception(finding, end) for finding in failures):
         return JobEnd.FAILED
     if failures:
         return JobEnd.FAILED if end.over or _is_tools_error(end) else JobEnd.UNKNOWN
@@ -410,7 +423,7 @@ def _cause(finding: Finding, source: str) -> Cause:
     )
 
 
-def _advice(finding: Finding, *, recommends_pages: bool) -> CauseAdvice:
+def _advice(finding: Finding, recommends_pages: bool) -> CauseAdvice:
     verdict = finding.verdict
     holds = {
         Remark.STORED: verdict.stored_reason,

@@ -65,7 +65,7 @@ def _histories(root: str) -> list[PlanHistory]:
     histories: list[PlanHistory] = []
     for folder in folders:
         with contextlib.suppress(OSError, RefusedForSafety):
-            histories += Trash(root, folder).entries()
+            histories += Trash(root, folder).histories()
     return sorted(histories, key=lambda history: -history.begun.at)
 
 

@@ -48,7 +48,7 @@ def machine_feed(settings: Settings, *, stays: bool = False) -> LiveFeed:
     return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
 
 
-def node_feed(settings: Settings, paths: Sequence[str], node: str, sink: Callable[[], EventSink]) -> LiveFeed:
+def node_feed(settings: Settings, paths: Sequence[str], node: str, sink: EventSink) -> LiveFeed:
     """The feed of an agent: all that runs on this machine, and these logs, folders and caches; `sink` keeps its events.
 
     Raises NothingToShow as `paths_feed` does.
@@ -60,7 +60,9 @@ def node_feed(settings: Settings, paths: Sequence[str], node: str, sink: Callabl
         yield from _sources_of_machine(settings, buffer, finds_logs=False)
         yield from _sources_of_paths(settings, buffer, paths, None)
 
-    return LiveFeed((), later=sources, buffer=buffer, sink=sink, history_seconds=settings.history_seconds, node=node)
+    return LiveFeed(
+        (), later=sources, buffer=buffer, sink=lambda: sink, history_seconds=settings.history_seconds, node=node
+    )
 
 
 def _sources_of_machine(

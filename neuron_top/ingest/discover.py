@@ -22,6 +22,7 @@ from neuron_top.ingest.found_logs import FoundLogs
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import recordings_in_progress, runs_folder
 from neuron_top.ingest.worker_finder import WorkerFinder, job_found
+from neuron_top.process_stat import stat_of
 from neuron_top.processes import proc
 from neuron_top.processes.output_files import output_files
 from neuron_top.settings import Settings
@@ -179,7 +180,7 @@ class GatedSource:
 def _start_of(pids: Sequence[int]) -> float:
     """When the first of these processes was started, in seconds since the epoch."""
     since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)  # finer than the time of the boot, which is in whole seconds
-    stats = filter(None, map(proc.stat_of, pids))
+    stats = filter(None, map(stat_of, pids))
     return time.time() - since_boot + min((stat.started for stat in stats), default=since_boot)
 
 

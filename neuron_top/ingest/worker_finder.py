@@ -11,9 +11,9 @@ import msgspec
 from neuron_top.events import JobFound
 from neuron_top.identity import NODE_VARIABLES, node_name
 from neuron_top.parsers.secrets import without_secrets
+from neuron_top.process_stat import ProcessStat, stat_of
 from neuron_top.processes import proc
 from neuron_top.processes.launch import RUN_VARIABLE
-from neuron_top.processes.proc import Stat
 from neuron_top.telemetry.worker_placement import VISIBLE_CORES
 
 _TELLING = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", VISIBLE_CORES)
@@ -52,10 +52,10 @@ class WorkerFinder:
         """Look for processes that are new, and at the workers that are known."""
         now = self._clock()
         self._known = {pid: self._looked_at(pid, now) for pid in proc.process_ids()}
-        stats = (proc.stat_of(pid) for pid, known in self._known.items() if known.is_worker)
+        stats = (stat_of(pid) for pid, known in self._known.items() if known.is_worker)
         workers = {stat.pid: stat for stat in stats if stat is not None and stat.state != "Z"}
         # A worker's own children inherit its variables, but are not workers.
-        jobs: dict[int, list[Stat]] = {}
+        jobs: dict[int, list[ProcessStat]] = {}
         for stat in workers.values():
             if stat.parent not in workers:
                 jobs.setdefault(stat.parent, []).append(stat)

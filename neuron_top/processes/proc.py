@@ -1,7 +1,7 @@
 """Reads from /proc just what we need about a process.
 
-Fields: proc_pid_stat(5), proc_pid_environ(5), proc_pid_smaps(5). All functions return None for a process that is gone
-or belongs to somebody else. A process id is valid only together with its start time, as ids are reused.
+Fields: proc_pid_environ(5), proc_pid_smaps(5). All functions return None for a process that is gone or belongs to
+somebody else.
 """
 
 from __future__ import annotations
@@ -9,44 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
-
-_TICKS = os.sysconf("SC_CLK_TCK")
-
-
-class Stat(NamedTuple):
-    """The fields of /proc/<pid>/stat that we need."""
-
-    pid: int
-    parent: int
-    state: str
-    cpu_seconds: float
-    started: float
-    """Seconds since boot."""
-    resident: int
-    """Bytes in memory, shared pages included."""
 
 
 def process_ids() -> list[int]:
     """The ids of all processes."""
     return [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
-
-
-def stat_of(pid: int) -> Stat | None:
-    """State, parent, processor time and start of a process."""
-    text = _read(pid, "stat")
-    if text is None:
-        return None
-    # The name in parentheses may hold blanks and parentheses itself: fields count from the last one.
-    fields = text[text.rindex(b")") + 2 :].split()
-    return Stat(
-        pid=pid,
-        parent=int(fields[1]),
-        state=fields[0].decode(),
-        cpu_seconds=(int(fields[11]) + int(fields[12])) / _TICKS,
-        started=int(fields[19]) / _TICKS,
-        resident=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
-    )
 
 
 def environment_of(pid: int, *, with_any: Sequence[str] = ()) -> dict[str, str] | None:
@@ -87,7 +54,7 @@ def unique_bytes(pid: int) -> int | None:
 
 
 def boot_time() -> float:
-    """When the machine started, seconds since the epoch: what `Stat.started` counts from."""
+    """When the machine started, seconds since the epoch: what `ProcessStat.started` counts from."""
     with open("/proc/stat", "rb") as file:
         return float(next(line.split()[1] for line in file if line.startswith(b"btime")))
 

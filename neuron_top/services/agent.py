@@ -9,7 +9,6 @@ from typing import TypeVar
 import msgspec
 
 from neuron_top.agent.agent import Agent, AgentRuns
-from neuron_top.agent.node import Readable
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.escapes import name_of
@@ -61,16 +60,13 @@ class NodeAgent:
                 "`neurontop watch` shows this machine without one"
             )
         self.who = who_am_i(job)
-        sinks: list[SpoolSink] = []
-        self.feed: LiveFeed = assembly.node_feed(settings, paths, self.who.node.value, lambda: sinks[0])
 
-        def fed(sink: SpoolSink) -> Readable:
-            sinks.append(sink)
-            return self.feed
+        def feed(sink: SpoolSink) -> LiveFeed:
+            return assembly.node_feed(settings, paths, self.who.node.value, sink)
 
-        self.agent = Agent(
-            settings, self.who, self.who.job.value, fed, warn, acts=None if once else NodeActions(settings)
-        )
+        acts = None if once else NodeActions(settings)
+        self.agent = Agent(settings, self.who, self.who.job.value, feed, warn, acts=acts)
+        self.feed = self.agent.feed
 
     def start(self) -> None:
         """Start the agent and its feed."""
@@ -117,14 +113,7 @@ class JobAgent:
         self._recording, self._warn = recording, warn
         who = who_am_i()
         job = recording.run if who.job.is_own else who.job.value
-        sinks: list[SpoolSink] = []
-
-        def fed(sink: SpoolSink) -> Readable:
-            sinks.append(sink)
-            return self
-
-        self._agent = Agent(settings, who, job, fed, warn, title=recording.name)
-        self._sink = sinks[0]
+        self._agent = Agent(settings, who, job, lambda _sink: self, warn, title=recording.name)
 
     def read(self, view: Callable[[Run, float], View]) -> View:
         """Give the agent the run as it is now."""
@@ -132,7 +121,7 @@ class JobAgent:
 
     def sink(self) -> SpoolSink:
         """The sink that keeps the events until they are shipped."""
-        return self._sink
+        return self._agent.sink
 
     def start(self) -> None:
         """Begin to ship."""

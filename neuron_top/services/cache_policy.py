@@ -43,7 +43,7 @@ class PolicyService:
         """Purge files that are in the trash for longer than the grace period, then apply the policy."""
         wanted = criteria_of(self._settings)
         if not caches.read_only:
-            caches.backend(root).journal().date_again(time.time())
+            caches.backend(root).trash().date_again(time.time())
         expired = self._expired(caches, root) if not caches.read_only else ()
         purge = caches.purge(root, expired) if expired else Purge()
         plans: list[Plan] = []
@@ -51,7 +51,7 @@ class PolicyService:
         problem: NeuronTopError | None = None
         try:
             for criteria in wanted:
-                plan = caches.plan_eviction(caches.look(root), criteria)
+                plan = caches.look(root).plan_eviction(criteria)
                 plans.append(plan)
                 if plan.steps and not plan.is_refused:
                     outcomes.append(caches.execute(plan))

@@ -44,7 +44,7 @@ class CacheReader:
     """The caches that one user may look at: folders and buckets."""
 
     def __init__(self, settings: Settings, trash: Path | None = None) -> None:
-        self._settings = settings
+        self.settings = settings
         self._options = BackendOptions(state=settings.state_path, trash=trash)
 
     def resolve(self, given: str | None = None, *, folder: bool = False) -> str:
@@ -73,7 +73,7 @@ class CacheReader:
 
     def usage_history(self, root: str) -> UsageHistory:
         """What recordings know about the modules of a cache, in addition to the entries' own files."""
-        return UsageHistory.load(self._settings.state_path, root)
+        return UsageHistory.load(self.settings.state_path, root)
 
     @staticmethod
     def totals(snapshot: Snapshot, past: UsageHistory) -> EntryTotals:

@@ -1,4 +1,4 @@
-"""Changes caches: executes, undoes and purges plans, pins entries; folders and buckets alike.
+"""Changes caches: makes, executes, undoes and purges plans, pins entries; folders and buckets alike.
 
 Every method looks at disks or asks a service, so screens call it in a thread.
 """
@@ -7,30 +7,39 @@ from __future__ import annotations
 
 import math
 import os
-import re
+import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import msgspec
 
-from neuron_top.actions.backends.base import GRACE_SECONDS, ExecuteOptions
+from neuron_top.actions import registry
+from neuron_top.actions.backends import CacheBackend
+from neuron_top.actions.backends.base import GRACE_SECONDS, BackendKind, ExecuteOptions, ignore
+from neuron_top.actions.dated_ahead import first_seen
 from neuron_top.actions.execution import copy as copying
 from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.records import PlanPurged, PlanRestored
 from neuron_top.actions.journal.trash import CannotPurge
-from neuron_top.actions.pins import Pin, can_match
+from neuron_top.actions.pins import Pin, Pins, can_match
 from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.plan_context import ContextFacts
+from neuron_top.actions.planners.copy import CopyDestination, plan_copy
 from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
+from neuron_top.actions.reasons import GoalCode, ReasonCode, Refusal, RefusalCode
 from neuron_top.actions.registry import ACTIONS, ActionExecutor, CacheAction, action_of
 from neuron_top.actions.verb import Verb
+from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.use import CacheUse
 from neuron_top.errors import NeuronTopError, NothingToShow, ReadOnlyMode, RefusedForSafety, UsageError
 from neuron_top.events.levels import LogLevel
-from neuron_top.services.cache_planner import CachePlanner, Disk
+from neuron_top.services.cache_look import CacheLook
+from neuron_top.services.cache_reader import CacheReader
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 from neuron_top.views.plan_sentences import restored_text
@@ -56,6 +65,13 @@ __all__ = [
 ]
 
 
+class Disk(NamedTuple):
+    """The disk of a cache, in bytes."""
+
+    total: int
+    free: int
+
+
 class Purge(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a purge: what was deleted for good, and what could not be, as (plan, reason)."""
 
@@ -74,7 +90,7 @@ class Purge(msgspec.Struct, frozen=True, kw_only=True):
         return sum(record.files for record in self.records)
 
 
-class CacheService(CachePlanner):
+class CacheService(CacheReader):
     """The caches that one user may look at and change. The setting `read_only` refuses every change, here and where it
     is made."""
 
@@ -87,12 +103,207 @@ class CacheService(CachePlanner):
         grace_seconds: float = GRACE_SECONDS,
         in_use: Callable[[str], CacheUse | None] | None = None,
     ) -> None:
-        """`grace_seconds`: how long readers of a bucket get between the marks of an eviction and the rest. `in_use`: a
-        replacement for asking this machine who uses the cache at a root. The others are the planner's."""
-        super().__init__(settings, assume_exclusive=assume_exclusive, trash=trash)
+        """`assume_exclusive`: the operator states that no other host uses what is shared. `trash`: not the default.
+        `grace_seconds`: how long readers of a bucket get between the marks of an eviction and the rest. `in_use`: a
+        replacement for asking this machine who uses the cache at a root."""
+        super().__init__(settings, trash)
+        self.read_only, self.assume_exclusive = settings.read_only, assume_exclusive
         self._in_use, self._grace_seconds = in_use, grace_seconds
         self.remarks: tuple[str, ...] = ()
         """What went wrong in the trash besides what was last asked for, in words."""
+
+    # Planning
+
+    def look(self, root: str, *, causes: bool = False, assume_exclusive: bool = False) -> CacheLook:
+        """The cache as it is now, with its planning context; `causes`: also read the cause of every failure."""
+        backend = self.backend(root)
+        snapshot = backend.snapshot()
+        if causes:
+            snapshot = backend.with_failures(snapshot)
+        past = self.usage_history(backend.root)
+        facts = ContextFacts(
+            pins=self.pinned(),
+            used=past.used,
+            compiled=past.compiled,
+            first_seen=first_seen(self.settings.state_path, snapshot.root, snapshot.entries, time.time()),
+            shared_confirmed=self.assume_exclusive or assume_exclusive,
+            read_only=self.read_only,
+        )
+        return CacheLook(backend, snapshot, backend.context(snapshot, facts))
+
+    def plan(
+        self,
+        verb: Verb,
+        root: str,
+        paths: Collection[str],
+        watch: Callable[[int, int], None] = ignore,
+        *,
+        assume_exclusive: bool = False,
+    ) -> Plan:
+        """The plan for the entries at `paths` (`compiler/module`) of `root`; nothing is changed.
+
+        `watch` gets how many bytes a verification has read. Raises NothingToShow for a root that is gone,
+        UsageError for what this storage cannot do.
+        """
+        return self.plan_together(verb, root, [paths], watch, assume_exclusive=assume_exclusive)[0]
+
+    def plan_together(
+        self,
+        verb: Verb,
+        root: str,
+        groups: Iterable[Collection[str]],
+        watch: Callable[[int, int], None] = ignore,
+        *,
+        assume_exclusive: bool = False,
+    ) -> list[Plan]:
+        """As `plan`, with a plan for each group of paths; all use one snapshot."""
+        look = self.look(root, causes=verb in _NEED_CAUSES, assume_exclusive=assume_exclusive)
+        plans = []
+        for paths in groups:
+            wanted = frozenset(paths)
+            entries = [entry for entry in look.snapshot.entries if entry.path in wanted]
+            plans.append(look.plan_entries(verb, entries, watch))
+        return plans
+
+    def plan_room(self, roots: Sequence[str], free_bytes: int, assume_exclusive: bool = False) -> list[Plan]:
+        """Plans that free this much on each disk; further caches of a disk make up only what the first cannot free.
+
+        What lies in the trashes of a disk's caches counts as free for all of them. Raises UsageError for an amount
+        below one byte.
+        """
+        if free_bytes <= 0:
+            raise UsageError("specify how much space is to be free, for example 50GB")
+        criteria = EvictCriteria(free_bytes=free_bytes)
+        disks = {root: disk for root in roots if (disk := _device(root)) is not None}
+        looks = {root: self.look(root, assume_exclusive=assume_exclusive) for root in disks}
+        coming: Counter[int] = Counter()
+        for root, look in looks.items():
+            coming[disks[root]] += look.context.trash_bytes
+        plans: list[Plan] = []
+        reached: set[int] = set()
+        for root, look in looks.items():
+            disk = disks[root]
+            if disk in reached:
+                continue
+            context = msgspec.structs.replace(look.context, trash_bytes=coming[disk])
+            plan = look._replace(context=context).plan_eviction(criteria)
+            plans.append(plan)
+            if plan.is_refused:
+                continue
+            coming[disk] += plan.frees
+            if plan.goal is None or plan.goal.code is GoalCode.MET:
+                reached.add(disk)
+        if not plans:
+            raise UsageError("none of these caches lies on a disk of this machine")
+        return plans
+
+    @staticmethod
+    def disks(roots: Iterable[str]) -> dict[str, Disk]:
+        """The disk of each cache that is a folder."""
+        found = {}
+        for root in roots:
+            try:
+                usage = shutil.disk_usage(root)
+            except OSError:
+                continue
+            found[root] = Disk(usage.total, usage.free)
+        return found
+
+    def plan_copy(
+        self,
+        source: str,
+        target: str,
+        *,
+        modules: tuple[str, ...] = (),
+        compiler: str | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> Plan:
+        """The plan to copy hits that `target` lacks; with `notify` a bucket is read through its shared index.
+
+        Raises UsageError if both are the same cache or one is inside the other, and for a bad compiler.
+        """
+        origin, destination = self.backend(source), self.backend(target)
+        if origin.root == destination.root:
+            raise UsageError("source and destination are the same cache")
+        if f"{destination.root}/".startswith(f"{origin.root}/") or f"{origin.root}/".startswith(f"{destination.root}/"):
+            raise UsageError("one of source and destination lies inside the other, where jobs look for entries")
+        refusal = self._refusal(destination)
+        try:
+            return plan_copy(
+                origin.snapshot() if notify is None else self._indexed(origin, modules, notify),
+                CopyDestination(destination.root, destination.copy_target().modules(), destination.free()),
+                now=time.time(),
+                modules=modules,
+                compiler=compiler,
+                refusal=refusal,
+            )
+        except ValueError as problem:
+            raise UsageError(f"--compiler: {problem}") from None
+
+    def _indexed(self, backend: CacheBackend, modules: Collection[str], notify: Callable[[str], None]) -> Snapshot:
+        """The entries of a bucket from its shared index; other caches are scanned."""
+        if backend.kind is not BackendKind.BUCKET:
+            return backend.snapshot()
+        from neuron_top.services.bucket_index import indexed_snapshot  # the database's client: only where one is named
+
+        names = [name for name in modules if not any(mark in name for mark in "*?[")]
+        return indexed_snapshot(self.settings, backend.root, names if len(names) == len(modules) else (), notify)
+
+    @staticmethod
+    def already_there(plan: Plan) -> int:
+        """How many entries of a copy's source the destination has already."""
+        return sum(each.cause.code is ReasonCode.USABLE_THERE for each in plan.exclusions)
+
+    def absent(self, plan: Plan, modules: Iterable[str]) -> list[str]:
+        """Those of `modules` that neither the source of a copy can give nor its destination has."""
+        given = {step.path for step in plan.steps}
+        if lacking := _without(modules, given):
+            lacking = _without(lacking, self.backend(plan.target).copy_target().modules())
+        return lacking
+
+    def _refusal(self, backend: CacheBackend) -> Refusal | None:
+        """Why no change of this cache is allowed now; None if changes are allowed."""
+        if self.read_only:
+            return Refusal(RefusalCode.READ_ONLY)
+        why = None if self.assume_exclusive else backend.why_shared()
+        return Refusal(RefusalCode.SHARED, why) if why else None
+
+    def interrupted(self, root: str, identity: str) -> Plan:
+        """The interrupted plan with this name (or prefix), as it was confirmed, to continue it. Raises NothingToShow,
+        RefusedForSafety for one that is about another cache."""
+        backend = self.backend(root)
+        journal = backend.journal()
+        history = journal.history_of(identity)
+        if history.is_over:
+            raise NothingToShow(f"plan {history.begun.plan} was {history.state}: make a new one")
+        plan = journal.plan(history.begun.plan)
+        place = self.backend(plan.target or plan.root).root
+        if place != backend.root:
+            raise RefusedForSafety(f"nothing was done: the plan in the trash of {backend.root} belongs to {place}")
+        return plan
+
+    def revalidate(self, plan: Plan) -> Plan:
+        """A plan that was made earlier, with its refusal decided again."""
+        refusal = self._refusal(self.backend(plan.target or plan.root))
+        return msgspec.structs.replace(plan, refusal=refusal, refused="")
+
+    def alternatives(
+        self,
+        verb: Verb,
+        root: str,
+        paths: Collection[str],
+        watch: Callable[[int, int], None] = ignore,
+        *,
+        assume_exclusive: bool = False,
+    ) -> list[Plan]:
+        """Plans for every alternative of `verb` that this storage allows: compile now or on the next run; if none of
+        them has anything to do, the one that goes further (each of its steps carries a warning)."""
+        row, kind = action_of(verb), self.backend(root).kind
+        ways = [way for way in row.alternatives or (verb,) if registry.is_possible(way, kind)]
+        plans = [self.plan(way, root, paths, watch, assume_exclusive=assume_exclusive) for way in ways]
+        if row.fallback is not None and not any(plan.steps for plan in plans):
+            plans.append(self.plan(row.fallback, root, paths, watch, assume_exclusive=assume_exclusive))
+        return plans
 
     # Carrying out
 
@@ -129,9 +340,8 @@ class CacheService(CachePlanner):
             pins=self.pinned(),
         )
         backend = self.backend(plan.root)
-        journal = backend.journal()
         outcome = backend.execute(plan, options)
-        self.remarks = tuple(journal.remarks)
+        self.remarks = tuple(backend.journal().remarks)
         return outcome
 
     def waits_for_readers(self, plan: Plan) -> bool:
@@ -147,8 +357,8 @@ class CacheService(CachePlanner):
 
         compilers, _ = compilers_for(plan.root, (step.path for step in plan.steps), soon=True)
         parallel = ParallelLog(form=log_lines.log_format(), level=LogLevel.ERROR, stream=log)
-        journal = self.backend(plan.root).journal()
-        return compile_now(plan, journal, compilers, jobs=jobs, log=parallel, watch=watch, read_only=self.read_only)
+        trash = self.backend(plan.root).trash()
+        return compile_now(plan, trash, compilers, jobs=jobs, log=parallel, watch=watch, read_only=self.read_only)
 
     def run(self, execution: PlanExecution, moved: Callable[[], None] = lambda: None) -> None:
         """Carry out a confirmed execution to its end; `moved` is called whenever it has advanced. Raises
@@ -174,7 +384,7 @@ class CacheService(CachePlanner):
 
     def history(self, root: str) -> list[PlanHistory]:
         """The history of a cache, plan by plan, oldest first."""
-        return self.backend(root).journal().entries()
+        return self.backend(root).journal().histories()
 
     def trash(self, roots: Iterable[str]) -> list[PlanHistory]:
         """The plans of these caches whose files can be restored; none of a cache whose journal cannot be read."""
@@ -187,7 +397,7 @@ class CacheService(CachePlanner):
     def _undoable(self, root: str) -> Iterator[PlanHistory]:
         """The plans whose files can be restored, the newest first."""
         journal = self.backend(root).journal()
-        return (each for each in reversed(journal.entries()) if each.state in UNDOABLE and journal.holds(each))
+        return (each for each in reversed(journal.histories()) if each.state in UNDOABLE and journal.holds(each))
 
     def last_undoable(self, root: str) -> PlanHistory:
         """The newest plan that can be undone. Raises NothingToShow."""
@@ -224,28 +434,27 @@ class CacheService(CachePlanner):
         Raises NothingToShow if there is no such cache, UsageError for a bucket.
         """
         backend = self.backend(root)
-        backend.check_purgeable()
-        journal = backend.journal()
-        journal.check_there()
+        trash = backend.trash()
+        trash.check_there()
         before = time.time() - older_than if older_than else math.inf
         if plan is not None:
-            history = journal.history_of(plan)
+            history = trash.history_of(plan)
             return [history] if (history.ended or history.begun).at <= before else []
-        return journal.expired(before)
+        return trash.expired(before)
 
     def purge(self, root: str, histories: Sequence[PlanHistory]) -> Purge:
         """Delete the files of these plans for good. Raises NothingToShow for a single plan that is gone."""
         if self.read_only:
             raise ReadOnlyMode()
-        journal = self.backend(root).journal()
+        trash = self.backend(root).trash()
         records: list[PlanPurged] = []
         failed: list[tuple[str, str]] = []
         remarks: list[str] = []
-        with journal.exclusively():
-            remarks += journal.remarks
+        with trash.exclusively():
+            remarks += trash.remarks
             for history in histories:
                 try:
-                    records.append(journal.purge(history))
+                    records.append(trash.purge(history))
                 except NothingToShow as problem:  # somebody removed its folder meanwhile
                     if len(histories) == 1:
                         raise
@@ -256,47 +465,18 @@ class CacheService(CachePlanner):
 
     # Pins
 
-    def modules_needed(self, text: str) -> tuple[str, ...]:
-        """The modules that a file names in any form (a list, a job's log), or that a recorded run used.
+    @property
+    def pins(self) -> Pins:
+        """The pins that a person set."""
+        return Pins(self.settings.state_path)
 
-        Never empty. Raises NothingToShow for neither, and for a run that used none; UsageError for a file that names
-        none or cannot be read.
-        """
-        path = Path(text)
-        if not path.is_file():
-            return self.modules_of_run(text)
-        try:
-            with path.open(encoding="utf-8", errors="replace") as lines:
-                names = (name for line in lines for name in _MODULE_NAME.findall(line))
-                found = dict.fromkeys(name.replace("%2B", "+") for name in names)
-        except OSError as problem:
-            raise UsageError(f"{text}: {problem.strerror}") from None
-        if not found:
-            raise UsageError(f"{text}: the file names no module (MODULE_…)")
-        return tuple(found)
+    def pinned(self) -> tuple[str, ...]:
+        """All patterns that protect modules."""
+        return (*self.pins.patterns(), *self.pinned_by_settings())
 
-    def _recording(self, text: str) -> str:
-        """The id of a recording that is given by id, prefix of an id, name, `last` or `last~`."""
-        from neuron_top.ingest.recordings import find_labeled, nothing_recorded, store_path
-        from neuron_top.store.location import StoreLocation
-        from neuron_top.store.sqlite import SqliteStore
-
-        if not store_path(self._settings).exists():
-            raise nothing_recorded(StoreLocation(store_path(self._settings)), text)
-        with SqliteStore(store_path(self._settings), read_only=True) as store:
-            return find_labeled(store, text, self._settings.state_path).id
-
-    def modules_of_run(self, run: str) -> tuple[str, ...]:
-        """All modules that a recorded run (see `_recording`) used, compiled or extracted; never empty.
-
-        Raises NothingToShow for no such run, and for one that used none: no module named would stand for all.
-        """
-        from neuron_top.actions import recorded_uses
-
-        found = recorded_uses.modules_of(self._settings.state_path, self._recording(run))
-        if not found:
-            raise NothingToShow(f"recording {run} used no graph")
-        return found
+    def pinned_by_settings(self) -> tuple[str, ...]:
+        """The patterns that the settings protect."""
+        return _names(self.settings.cache_pins)
 
     def pin(self, modules: Collection[str]) -> str:
         """Pin these modules, or unpin them if all are pinned by name; returns a sentence about what was done."""
@@ -312,11 +492,28 @@ class CacheService(CachePlanner):
         return can_match(text)
 
 
-_MODULE_NAME = re.compile(r"MODULE_[0-9a-f]{1,64}(?:(?:\+|%2B)[0-9a-f]{8})?(?![\w+%])", re.ASCII)
-"""A module as logs, paths and URLs name it; no graph of an old client (`MODULE_0_SyncTensorsGraph.315_…`)."""
-
-
 def compiles_at_once(plan: Plan) -> int:
     """How many compiles to run at once: one per core, half of that if memory was the cause of a failure."""
     cores = len(os.sched_getaffinity(0))
     return max(1, cores // 2) if for_memory(plan) else cores
+
+
+_NEED_CAUSES = frozenset({Verb.RETRY, Verb.RETRY_DETERMINISTIC, Verb.COMPILE})
+
+
+def _device(root: str) -> int | None:
+    try:
+        return Path(root).stat().st_dev
+    except OSError:
+        return None
+
+
+def _without(modules: Iterable[str], paths: Collection[str]) -> list[str]:
+    """Those of `modules` that no entry at `paths` belongs to."""
+    found = {path.rpartition("/")[2] for path in paths}
+    return [module for module in modules if module not in found]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """`a, b` → (a, b)."""
+    return tuple(word for part in text.split(",") if (word := part.strip()))

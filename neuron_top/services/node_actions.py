@@ -123,7 +123,7 @@ class NodeActions:
         look = service.look(root, causes=row.verb is Verb.RETRY)
         is_named = matcher(request.modules)
         entries = [entry for entry in look.snapshot.entries if not request.modules or is_named(entry.module)]
-        return service.plan_entries(row.verb, look, entries)
+        return look.plan_entries(row.verb, entries)
 
     def _pins_planned(self, request: FleetRequest) -> NodePlan:
         service = self._service(request)

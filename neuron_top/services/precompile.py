@@ -35,7 +35,7 @@ from neuron_top.compile.wrapper.flags import ROOT_VARIABLE, parse_environment
 from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
 from neuron_top.settings import Settings
-from neuron_top.units import counted
+from neuron_top.units import counted, exit_text
 
 if TYPE_CHECKING:
     from neuron_top.compile.parallel.staging import Staging
@@ -132,7 +132,7 @@ class PrecompileJob:
         self._output.notify(f"end of the trial run; {_INVALID}")
         if trial.exit_code == 0:
             return trial
-        ended = f"the trial run ended with {_exit_text(trial.exit_code)}"
+        ended = f"the trial run ended with {exit_text(trial.exit_code)}"
         if os.environ.get(IGNORE_ERROR_VARIABLE, "").lower() in _NO:
             raise TrialRunFailed(
                 f"{ended} (its own messages are above); nothing was compiled. The graphs collected so far are kept: "
@@ -345,7 +345,3 @@ def run_sdk_tool(
     finally:
         output.close()
     return 128 - code if code < 0 else code
-
-
-def _exit_text(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit status {code}"

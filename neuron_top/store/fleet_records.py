@@ -160,22 +160,6 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-class RunPart(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a run that one spool of one node has shipped."""
-
-    run: str
-    node: str
-    spool: str
-    sequence: int
-    events: int
-    bytes: int
-    first: float | None
-    last: float | None
-    touched: float
-    finished: float | None
-    exit_code: int | None
-
-
 Cursor = dict[tuple[str, str], int]
 """A reader's position: (node, spool) → sequence of the last batch read."""
 

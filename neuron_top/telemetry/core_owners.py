@@ -16,6 +16,7 @@ import msgspec
 from neuron_top.cache.processes import sees_all_processes
 from neuron_top.escapes import visible
 from neuron_top.events import CoreSample
+from neuron_top.process_stat import stat_of
 from neuron_top.telemetry.worker_placement import place_of
 
 _ID = r"([0-9a-f]{64}|[0-9a-f]{32}-[0-9]+)"
@@ -43,33 +44,33 @@ class CoreOwner(msgspec.Struct, frozen=True, kw_only=True):
     """Its global rank in the job, by its own environment."""
 
 
-class Holders:
+class CoreOwners:
     """Looks process ids up, each once while the process lives. `proc` stands for /proc."""
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
         self._proc = proc
         self._sees_host = sees_all_processes(str(proc)) is not False
-        self._known: dict[tuple[int, str], CoreOwner] = {}
+        self._known: dict[tuple[int, int | None], CoreOwner] = {}
 
-    def holder(self, pid: int) -> CoreOwner:
+    def owner(self, pid: int) -> CoreOwner:
         """The process with this id; a reused id is recognized by its start time."""
-        born = _start_time(_text(self._proc / str(pid) / "stat"))
-        key = (pid, born)
-        if key not in self._known or not born:
+        found = stat_of(pid, self._proc)
+        key = (pid, found and found.start_ticks)
+        if key not in self._known or found is None:
             self._known = {known: value for known, value in self._known.items() if known[0] != pid}
             self._known[key] = self._look(pid)
         return self._known[key]
 
     def named(self, core: CoreSample) -> CoreSample:
-        """The sample with its holder's name and container filled in, if they can be known."""
+        """The sample with its owner's name and container filled in, if they can be known."""
         if core.pid is None or not self._sees_host:
             return core
-        holder = self.holder(core.pid)
+        owner = self.owner(core.pid)
         return msgspec.structs.replace(
             core,
-            process=core.process or holder.name,
-            container=core.container or holder.container,
-            rank=holder.rank if core.rank is None else core.rank,
+            process=core.process or owner.name,
+            container=core.container or owner.container,
+            rank=owner.rank if core.rank is None else core.rank,
         )
 
     def _look(self, pid: int) -> CoreOwner:
@@ -122,12 +123,6 @@ def container_of(cgroup: str) -> str:
 def _variables(environ: str) -> dict[str, str]:
     parts = (item.partition("=") for item in environ.split("\0"))
     return {name: value for name, equals, value in parts if equals}
-
-
-def _start_time(stat: str) -> str:
-    """Field 22 of `/proc/<pid>/stat`; the name in field 2 may hold blanks and brackets."""
-    fields = stat.rpartition(")")[2].split()
-    return fields[19] if len(fields) > 19 else ""
 
 
 def _text(path: Path) -> str:

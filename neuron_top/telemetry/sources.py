@@ -1,7 +1,7 @@
 """Chooses the telemetry sources of a live view, and which of them replaces another one that is silent.
 
 neuron-monitor has utilization; the driver's sysfs has more about memory (eleven categories, peaks, power). So there is
-one stream of core samples: the monitor's, overlaid with sysfs and with the holders' names; while the monitor is silent,
+one stream of core samples: the monitor's, overlaid with sysfs and with the owners' names; while the monitor is silent,
 Neuron Observer's, overlaid in the same way; while both are silent, sysfs alone. neuron-ls announces the devices if it
 is installed, else another source.
 """
@@ -18,7 +18,7 @@ import msgspec
 from neuron_top.events import AnyEvent, CoreSample, CoresSampled, SourceAvailable, SourceUnavailable
 from neuron_top.settings import Settings
 from neuron_top.telemetry import tools
-from neuron_top.telemetry.core_owners import Holders
+from neuron_top.telemetry.core_owners import CoreOwners
 from neuron_top.telemetry.devices import LIMIT_SECONDS, NeuronLsPoller
 from neuron_top.telemetry.monitor import MonitorSource
 from neuron_top.telemetry.observer import ObserverSource, address_of
@@ -41,7 +41,7 @@ def telemetry_sources(
     Raises UsageError for an address of Neuron Observer that is none.
     """
     has_ls = tools.find("neuron-ls") is not None
-    tree, refine = SysfsTree(sysfs_root), SampleEnricher(SysfsTree(sysfs_root), Holders())
+    tree, refine = SysfsTree(sysfs_root), SampleEnricher(SysfsTree(sysfs_root), CoreOwners())
     monitor = MonitorSource(settings.sample_seconds, refine=refine, announce_devices=not has_ls)
     sources: list[TelemetrySource] = [monitor]
     observer: ObserverSource | None = None
@@ -69,10 +69,10 @@ def telemetry_sources(
 
 
 class SampleEnricher:
-    """The monitor's core samples with the driver's memory and the holders' names."""
+    """The monitor's core samples with the driver's memory and the owners' names."""
 
-    def __init__(self, tree: SysfsTree, holders: Holders) -> None:
-        self._tree, self._holders = tree, holders
+    def __init__(self, tree: SysfsTree, owners: CoreOwners) -> None:
+        self._tree, self._owners = tree, owners
         self.lnc: int | None = None
         """Physical cores per logical core, by the last samples: hosts need not have the usual number."""
 
@@ -84,7 +84,7 @@ class SampleEnricher:
         if (lnc := _physical_per_logical(cores, self._tree)) is not None:
             self.lnc = self._tree.lnc = lnc
             cores = overlaid(cores, self._tree.sample().cores)
-        return msgspec.structs.replace(event, cores=tuple(map(self._holders.named, cores)))
+        return msgspec.structs.replace(event, cores=tuple(map(self._owners.named, cores)))
 
 
 def _physical_per_logical(cores: Iterable[CoreSample], tree: SysfsTree) -> int | None:

@@ -20,8 +20,8 @@ import msgspec
 
 from neuron_top.events import AnyEvent, CoreKind, CoreSample, CoresSampled, ProcessExited, ProcessRole, ProcessSeen
 from neuron_top.parsers.secrets import without_secrets
+from neuron_top.process_stat import ProcessStat, stat_of
 from neuron_top.processes import proc
-from neuron_top.processes.proc import Stat
 from neuron_top.telemetry.worker_placement import LONE, WorkerPlacement, is_compiler, is_launcher, module_in, place_of
 
 _SHARE_FOR_MEMORY = 0.01
@@ -37,7 +37,7 @@ _SETTLED_SECONDS = 2.0
 class _Member(msgspec.Struct):
     """The remembered facts about one process of the job."""
 
-    stat: Stat
+    stat: ProcessStat
     command: str = ""
     role: ProcessRole = ProcessRole.UNKNOWN
     place: WorkerPlacement | None = None
@@ -86,7 +86,7 @@ class WorkerSampler:
         top = [*self._roots(), *self._members]
         if not top:  # a machine without a job: there is no tree to read
             return
-        stats = {stat.pid: stat for pid in proc.process_ids() if (stat := proc.stat_of(pid))}
+        stats = {stat.pid: stat for pid in proc.process_ids() if (stat := stat_of(pid))}
         for stat in _descendants(stats, top):
             known = self._members.get(stat.pid)
             if known is None or known.stat.started != stat.started:
@@ -96,7 +96,7 @@ class WorkerSampler:
                 yield from self._classify(known)
         yield from self._choose_lone_worker(stats)
 
-    def _age(self, stat: Stat) -> float:
+    def _age(self, stat: ProcessStat) -> float:
         return time.time() - (self._boot + stat.started)
 
     def _classify(self, member: _Member) -> Iterator[AnyEvent]:
@@ -124,7 +124,7 @@ class WorkerSampler:
             met.add(parent.stat.pid)
             parent = self._members.get(parent.stat.parent)
 
-    def _choose_lone_worker(self, stats: dict[int, Stat]) -> Iterator[AnyEvent]:
+    def _choose_lone_worker(self, stats: dict[int, ProcessStat]) -> Iterator[AnyEvent]:
         """If no process has a placement, let the largest one stand for core 0 from then on."""
         if self._placed_only or any(
             member.role in (ProcessRole.WORKER, ProcessRole.LAUNCHER) for member in self._members.values()
@@ -154,7 +154,7 @@ class WorkerSampler:
 
     def _drop_the_gone(self) -> Iterator[AnyEvent]:
         for pid, member in list(self._members.items()):
-            stat = proc.stat_of(pid)
+            stat = stat_of(pid)
             if stat is None or stat.state == "Z" or stat.started != member.stat.started:
                 del self._members[pid]
                 if member.role:
@@ -162,7 +162,7 @@ class WorkerSampler:
 
     def _sampled(self, member: _Member, place: WorkerPlacement) -> CoreSample:
         pid, now = member.stat.pid, self._clock()
-        stat = proc.stat_of(pid)
+        stat = stat_of(pid)
         utilization = None
         if stat is not None and now > member.sampled_at:
             busy = (stat.cpu_seconds - member.stat.cpu_seconds) / (now - member.sampled_at)
@@ -185,12 +185,12 @@ class WorkerSampler:
         )
 
 
-def _descendants(stats: dict[int, Stat], roots: Iterable[int]) -> list[Stat]:
+def _descendants(stats: dict[int, ProcessStat], roots: Iterable[int]) -> list[ProcessStat]:
     """The roots that exist and everything below them, parents first."""
-    children: dict[int, list[Stat]] = {}
+    children: dict[int, list[ProcessStat]] = {}
     for stat in stats.values():
         children.setdefault(stat.parent, []).append(stat)
-    found: dict[int, Stat] = {}
+    found: dict[int, ProcessStat] = {}
     waiting = [stats[pid] for pid in roots if pid in stats]
     while waiting:
         stat = waiting.pop(0)

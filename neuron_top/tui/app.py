@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from textual.app import App, SystemCommand
 from textual.driver import Driver
@@ -62,6 +62,19 @@ def _finder() -> type[Provider]:
     from neuron_top.tui.finder import Finder
 
     return Finder
+
+
+class _DatedVerdict(NamedTuple):
+    """A verdict, with its run, when it was made (monotonic seconds), and what was handled then."""
+
+    run: Run
+    made_at: float
+    verdict: Verdict
+    history: AlertHistory
+
+    def holds(self, run: Run, history: AlertHistory) -> bool:
+        """Whether it may be shown still: for a second of wall-clock time, as the clock of a replay stops at its end."""
+        return self.run is run and self.history is history and time.monotonic() - self.made_at < 1.0
 
 
 class TopApp(App[int], inherit_bindings=False):
@@ -124,8 +137,7 @@ class TopApp(App[int], inherit_bindings=False):
         self._drawn: Drawn | None = None
         self._is_asked = False
         """Something else than the feed has changed since it was drawn."""
-        self._verdict: tuple[Run, float, Verdict, AlertHistory] | None = None
-        """The newest, with its run, when it was made (monotonic seconds), and what was handled then."""
+        self._verdict: _DatedVerdict | None = None
         for palette in (DARK, LIGHT, HIGH_CONTRAST):
             self.register_theme(textual_theme(palette))
         self.theme = "ansi-dark" if no_color else f"neurontop-{theme}"
@@ -262,22 +274,15 @@ class TopApp(App[int], inherit_bindings=False):
         self._drawn = Drawn.now(screen, run)
         view = screen.read(run, now)
         shown = screen.overview_of(view)
-        one = self._fresh_verdict(run)
-        if one is None or shown is not None:
+        latest = self._verdict
+        if shown is not None or latest is None or not latest.holds(run, self.alert_keeper.history):
             whole = shown or overview(run, now, self.estimator, self.limits)
             history = self.alert_keeper.take(job_key(run), whole.alerts)
             whole = without_handled(whole, history)
             view = screen.with_overview(view, whole) if shown is not None else view
-            one = verdict(whole, replayed=self.playback.clock is not None)
-            self._verdict = run, time.monotonic(), one, history
-        return Band(header(run, now), one), view
-
-    def _fresh_verdict(self, run: Run) -> Verdict | None:
-        """The verdict, made again after a second of wall-clock time: the clock of a replay stops at its end."""
-        if self._verdict is None:
-            return None
-        of, at, one, history = self._verdict
-        return one if of is run and time.monotonic() - at < 1.0 and history is self.alert_keeper.history else None
+            made = verdict(whole, replayed=self.playback.clock is not None)
+            self._verdict = latest = _DatedVerdict(run, time.monotonic(), made, history)
+        return Band(header(run, now), latest.verdict), view
 
     def delay_update(self, delay: float = 0.05) -> None:
         """Send nothing until the screen that is switched to has its view; Textual would wait for the whole delay."""

@@ -14,10 +14,9 @@ from neuron_top.run.cores import BUSY, SMOOTH_SECONDS
 from neuron_top.run.graph import Attempt
 from neuron_top.run.model import Run
 from neuron_top.run.severity import SEVERITIES, Severity
-from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text, whole_seconds_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text, exit_text, percent_text, whole_seconds_text
 from neuron_top.views.advice import RECOMPILE_STEP, next_step_of, title_of
 from neuron_top.views.diagnosis import cause_text, sentence_part
-from neuron_top.views.states import exit_text
 
 __all__ = ["SEVERITIES", "Alert", "AlertKind", "Limits", "Severity", "alerts"]
 

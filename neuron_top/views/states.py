@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
+from neuron_top.units import exit_text
 
 __all__ = ["JobState", "end_text", "ended_state", "job_text", "log_title", "run_name", "run_text"]
 
@@ -56,11 +57,6 @@ def end_text(state: JobState, exit_code: int | None) -> str:
     if exit_code is None or state not in (JobState.KILLED, JobState.FAILED):
         return ""
     return exit_text(exit_code)
-
-
-def exit_text(exit_code: int) -> str:
-    """`exit status 1`, or `signal 9` of a process that a signal ended."""
-    return f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
 
 
 def run_text(run: Run, now: float) -> str:

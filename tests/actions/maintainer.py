@@ -76,7 +76,7 @@ class Maintainer:
 
     def look_back(self, verb: str) -> None:
         """Undo a plan of before, or delete for ever what it took."""
-        histories = [history for history in self.trash.entries() if history.state == "done" and history.moves]
+        histories = [history for history in self.trash.histories() if history.state == "done" and history.moves]
         if not histories:
             return
         history = self.chance.choice(histories)

@@ -99,7 +99,7 @@ def test_a_failure_that_comes_again_stays_and_is_reported_in_the_compilers_words
     assert outcome.done == 0
     assert len(outcome.refused) == 3
     assert set(states_of(root).values()) == {State.FAILED}
-    history = Trash(root).entries()[0]
+    history = Trash(root).histories()[0]
     assert (history.state, history.begun.verb, len(history.refused)) == ("done", "compile", 3)
 
 

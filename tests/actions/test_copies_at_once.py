@@ -14,7 +14,7 @@ from neuron_top.actions.execution import copy as copies
 from neuron_top.actions.execution.copy_targets import LocalCopyTarget, StoredFile
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.actions.planners.copy import plan_copy
+from neuron_top.actions.planners.copy import CopyDestination, plan_copy
 from tests.actions import caches
 
 ENTRIES = 4
@@ -39,7 +39,7 @@ class SlowSource(LocalCopyTarget):
 
 def planned(source: Path, target: Path) -> Plan:
     snapshot = caches.looked_at(source)
-    return plan_copy(snapshot, str(target), (), modules=(), compiler=None, now=time.time(), free=None)
+    return plan_copy(snapshot, CopyDestination(str(target)), now=time.time())
 
 
 @pytest.mark.parametrize(

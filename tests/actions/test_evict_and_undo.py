@@ -521,7 +521,7 @@ def test_a_plan_that_was_undone_can_be_carried_out_and_undone_again(root: Path) 
     newer = planned(root, EvictCriteria(modules=(caches.module(2),)))
     caches.carried_out(newer, trash)
     caches.carried_out(plan, trash)
-    assert [(each.begun.plan, each.state) for each in trash.entries()] == [
+    assert [(each.begun.plan, each.state) for each in trash.histories()] == [
         (newer.identity, "done"), (plan.identity, "done")
     ]  # fmt: skip
     assert trash.trash_bytes() == plan.frees + newer.frees

@@ -23,7 +23,7 @@ from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Plan, Totals
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners import sweep
-from neuron_top.actions.planners.copy import plan_copy
+from neuron_top.actions.planners.copy import CopyDestination, plan_copy
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache.model.states import State
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
@@ -66,7 +66,7 @@ def test_a_killed_copy_has_no_false_hit_and_the_next_one_leaves_no_trace_of_it(k
         for number in range(2):
             caches.entry(source, number)
         before, snapshot = caches.everything(source), caches.looked_at(source)
-        plan = plan_copy(snapshot, str(target), (), modules=(), compiler=None, now=snapshot.taken_at, free=None)
+        plan = plan_copy(snapshot, CopyDestination(str(target)), now=snapshot.taken_at)
         killed = kills.killed("copy", source, kept(folder, plan), at)
         assert caches.everything(source) == before
         for mark in target.rglob("model.done"):
@@ -130,7 +130,7 @@ def test_a_killed_sweep_of_work_folders_is_undone_or_resumed(
         assert len(plan.steps) == 1, plan.exclusions
         killed = kills.killed("execute", parent, kept(work, plan), at)
         trash = Trash(parent)
-        if not trash.entries():
+        if not trash.histories():
             assert caches.everything(parent) == before, f"killed at touch {at}: touched before it was journalled"
         else:
             if resume:

@@ -104,7 +104,7 @@ def test_an_act_killed_at_any_touch_is_resumed_or_undone(kills: Killer, tmp_path
         killed = kills.killed("execute", root, str(root.parent / "plan.json"), at)
         check_no_false_hit(root, act, at)
         trash = Trash(root)
-        if not trash.entries():
+        if not trash.histories():
             assert caches.everything(root) == before, f"killed at touch {at}: touched before it was journalled"
         else:
             if resume:

@@ -90,10 +90,10 @@ def test_a_journal_and_a_trash_are_undone(root: Path) -> None:
     (trash.folder / plan.identity / "plan.json").write_bytes(saved(old_plan_of(plan)))
     records = [json.loads(line) for line in trash.journal.read_text().splitlines()]
     assert [record["type"] for record in records] == ["PlanBegun", "MovesIntended", "PlanEnded"]
-    assert [history.state for history in trash.entries()] == [HistoryState.DONE]
+    assert [history.state for history in trash.histories()] == [HistoryState.DONE]
     assert trash.plan(plan.identity).steps[0].fingerprint == plan.steps[0].fingerprint
     trash.journal.unlink()
-    assert [history.state for history in trash.entries()] == [HistoryState.FOUND]
+    assert [history.state for history in trash.histories()] == [HistoryState.FOUND]
     restore(plan.identity, trash)
     assert {name: facts[0] for name, facts in caches.everything(root).items()} == {
         name: facts[0] for name, facts in before.items()
@@ -122,7 +122,7 @@ def test_a_verb_that_another_version_knows_is_shown_and_not_executed(root: Path)
         "owner": {"host": "here", "boot_id": "", "pid": 1},
     }
     trash.journal.write_text(json.dumps(line) + "\n")
-    assert [history.begun.verb for history in trash.entries()] == [Verb.UNKNOWN]
+    assert [history.begun.verb for history in trash.histories()] == [Verb.UNKNOWN]
     assert plans.decode(saved({**old_plan(root), "verb": "transmute"}))[0].verb is Verb.UNKNOWN
 
 

@@ -33,7 +33,7 @@ from neuron_top.actions.journal.s3_journal import BucketJournal  # noqa: E402
 from neuron_top.actions.journal.trash import Trash  # noqa: E402
 from neuron_top.actions.plan import Plan, Progress, Totals, encode  # noqa: E402
 from neuron_top.actions.plan_context import PlanContext  # noqa: E402
-from neuron_top.actions.planners.copy import plan_copy  # noqa: E402
+from neuron_top.actions.planners.copy import CopyDestination, plan_copy  # noqa: E402
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction  # noqa: E402
 from neuron_top.actions.planners.unlock import plan_unlock  # noqa: E402
 from neuron_top.cache import s3, signing  # noqa: E402
@@ -160,7 +160,7 @@ def test_a_signed_entry_keeps_its_signature_through_a_bucket(
 
 
 def copied(source: CopyTarget, target: CopyTarget, snapshot: Snapshot, trash: Trash) -> None:
-    plan = plan_copy(snapshot, target.name, target.modules(), modules=(), compiler=None, now=0.0, free=None)
+    plan = plan_copy(snapshot, CopyDestination(target.name, target.modules()), now=0.0)
     outcome = copies.copy(plan, source, target, trash, lambda progress: True)
     assert trash.history_of(plan.identity).state == "done"
     assert (outcome.refused, outcome.done) == ((), len(plan.steps))
@@ -240,6 +240,13 @@ def test_keep_graph_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> 
     journal = BucketJournal(bucket.url, tmp_path / "state")
     s3_executor.execute(plan, bucket, journal, sleep=lambda seconds: None)
     assert {key.rpartition("/")[2] for key in keys(bucket)} == {"compile_flags.json", "model.hlo_module.pb"}
+
+
+def test_a_bucket_that_is_being_changed_is_named_to_whoever_comes_second(tmp_path: Path) -> None:
+    first, second = (BucketJournal("s3://bucket/cache", tmp_path) for _ in range(2))
+    refused = pytest.raises(RefusedForSafety, match="is changing s3://bucket/cache: try again")
+    with first.exclusively(), refused, second.exclusively():
+        pass
 
 
 def test_an_entry_that_somebody_wrote_to_is_left_alone(bucket: s3.Bucket, tmp_path: Path) -> None:
@@ -382,7 +389,7 @@ def test_an_artifact_that_the_service_withholds_keeps_no_other_from_being_copied
     put(bucket, here)
     withhold(bucket, f"{caches.module(0)}/model.neff", code)
     source, target = S3CopyTarget(bucket), LocalCopyTarget(back)
-    plan = plan_copy(s3.take(bucket).snapshot, target.name, (), modules=(), compiler=None, now=0.0, free=None)
+    plan = plan_copy(s3.take(bucket).snapshot, CopyDestination(target.name), now=0.0)
     outcome = copies.copy(plan, source, target, Trash(back), lambda progress: True)
     assert (outcome.done, outcome.interrupted) == (2, False)
     ((path, reason),) = outcome.refused
@@ -487,7 +494,7 @@ def test_killed_at_any_request_or_touch_a_plan_is_undone_or_resumed(
             killed = kills.killed("bucket", tmp_path / f"state-{at}", str(file), at)
             marks = {key for key in keys(bucket) if key.endswith("model.done")}
             assert keys(bucket) == before or not marks, f"killed at {at}: a mark without its artifact"
-            begun = bool(trash.entries())
+            begun = bool(trash.histories())
             assert begun or keys(bucket) == before, f"killed at {at}: touched before it was journalled"
             if begun and resume:
                 again = s3_executor.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)

@@ -221,7 +221,7 @@ def hindered(root: Path) -> tuple[object, ...]:
     outcome = caches.carried_out(plan, trash)
     goes.mkdir()
     record = restore(plan.identity, trash)
-    (history,) = [each for each in trash.entries() if each.begun.plan == plan.identity]
+    (history,) = [each for each in trash.histories() if each.begun.plan == plan.identity]
     codes = [(number, why.code) for number, why in history.refused if isinstance(why, NotDone)]
     kept = [(path, why.code) for path, why in record.kept if isinstance(why, NotDone)]
     assert len(caches.reasons(outcome)) == 3

@@ -11,7 +11,7 @@ import pytest
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.plan_context import PlanContext
-from neuron_top.actions.planners.copy import plan_copy
+from neuron_top.actions.planners.copy import CopyDestination, plan_copy
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
@@ -39,12 +39,8 @@ ACTIONS = {
     ),
     "copy": lambda entries, root, facts: plan_copy(
         Snapshot(root=root, taken_at=facts.now, seconds=0.0, entries=entries, folders=()),
-        f"{root}-copy",
-        (),
-        modules=(),
-        compiler=None,
+        CopyDestination(f"{root}-copy"),
         now=facts.now,
-        free=None,
     ),
 }
 ELSEWHERE = ("now", "copy")

@@ -94,7 +94,7 @@ def entries(root: Path) -> dict[str, Entry]:
 def evicted(service: CacheService, root: Path, **criteria: object) -> plans.Plan:
     look = service.look(str(root))
     quiet = msgspec.structs.replace(look.context, in_use=None)  # compilers of other tests count as use
-    return service.plan_eviction(look._replace(context=quiet), EvictCriteria(**criteria))  # type: ignore[arg-type]
+    return look._replace(context=quiet).plan_eviction(EvictCriteria(**criteria))  # type: ignore[arg-type]
 
 
 def test_an_entry_has_its_state_size_age_and_lock(root: Path) -> None:

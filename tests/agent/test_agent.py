@@ -25,6 +25,7 @@ from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.postgres.migration import migrate
 from tests.agent.logs import GRAPHS, write_job
 from tests.servers.postgresql import PostgresMissing, running
+from tests.store.fleet_rows import rows
 
 
 def environment(tmp_path: Path, node: str = "n1") -> dict[str, str]:
@@ -155,7 +156,7 @@ def test_a_job_is_shown_over_its_nodes_with_their_clocks_put_right(tmp_path: Pat
     alone = figures(read(logs["n1"]))
     with FleetStore(postgres_url) as store:
         run = merged_run(store, "bert", 3600.0)
-        assert all(part.finished is not None for part in store.parts("bert"))
+        assert all(part.finished is not None for part in rows(store, "parts", run="bert"))
     assert run.compiles.totals.hits == 2 * len(GRAPHS) * 16
     assert (run.job.warnings, run.job.errors) == tuple(2 * count for count in alone["job"])  # type: ignore[attr-defined]
     assert {worker.node for graph in run.compiles.graphs.values() for worker in graph.workers.values()} == {"n1", "n2"}

@@ -22,6 +22,7 @@ from neuron_top.store.postgres.fleet import FleetStore
 from tests.adversary.attacker import mounted
 from tests.agent.logs import write_job
 from tests.agent.test_agent import agent, ended, environment, figures, landed, read, run_of, until
+from tests.store.fleet_rows import rows
 
 
 class Wire:
@@ -189,11 +190,11 @@ def test_a_job_that_ends_on_a_full_disk_is_not_reported_as_shipped(tmp_path: Pat
             reported = ended(process, status=1)
         assert "no room until the end" in reported
         with FleetStore(postgres_url) as store:
-            assert [part.finished for part in store.parts("bert")] == [None]
+            assert [part.finished for part in rows(store, "parts", run="bert")] == [None]
         ended(agent(tmp_path, postgres_url, "--once", str(log)))  # the next agent reads what was not kept
         assert figures(run_of(landed(postgres_url))) == figures(read(log))
         with FleetStore(postgres_url) as store:
-            assert all(part.finished is not None for part in store.parts("bert"))
+            assert all(part.finished is not None for part in rows(store, "parts", run="bert"))
 
 
 def test_a_disk_that_fills_up_before_a_batch_is_shipped_does_not_stop_the_shipping(

@@ -30,6 +30,7 @@ from neuron_top.store.postgres import fleet
 from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.views.fleet import NodeReporting
+from tests.store.fleet_rows import rows
 
 View = TypeVar("View")
 SECONDS = 120.0
@@ -200,7 +201,7 @@ def test_a_job_goes_on_with_the_next_agent_of_a_node_whose_agent_was_stopped(tmp
         for _ in range(2):  # an update of the agent, say
             agent = idle_agent(settings, who)
             agent.start()
-            until(lambda: any(part.events and part.finished is None for part in store.parts("bert")))
+            until(lambda: any(part.events and part.finished is None for part in rows(store, "parts", run="bert")))
             assert store.jobs()[0].finished is None
             assert agent.close(SECONDS)
             assert store.jobs()[0].finished is not None

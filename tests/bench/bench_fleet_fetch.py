@@ -22,13 +22,14 @@ from pathlib import Path
 
 from neuron_top.cache.model.keys import module_key
 from neuron_top.compile.claims.claim import Claimed
-from neuron_top.compile.claims.turns import Turns
+from neuron_top.compile.claims.turns import ClaimedTurns
 from neuron_top.compile.fetch.fetcher import Fetcher
 from neuron_top.compile.fetch.source import FolderSource, SourceFile
 from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.sharing import Sharing
 from tests.compile.fakes import Copying
 
 NODES, RANKS, KEYS, MINUTES = 1000, 128, 200, 5
@@ -93,10 +94,12 @@ def one_node(node: str, root: Path, source: Path, ranks: int) -> Counter[str]:
     together = threading.Barrier(ranks)
 
     def rank() -> None:
-        turns = Turns(CountedClaims(counts), log, lease=60.0, longest_wait=600.0, node=node)
+        turns = ClaimedTurns(CountedClaims(counts), log, lease=60.0, longest_wait=600.0, node=node)
         fetcher = Fetcher(CountedSource(source, counts), log, lambda _: None, node=node)
         options = WrapperOptions(cache_url=str(root))
-        wrapper = Wrapper(Copying(), options, log=log, emit=lambda _: None, turns=turns, fetcher=fetcher)
+        wrapper = Wrapper(
+            Copying(), options, log=log, emit=lambda _: None, sharing=Sharing(turns=turns, fetcher=fetcher)
+        )
         together.wait()
         for number in range(RUN_KEYS):
             wrapper.get_or_compile(graph(number))

@@ -18,6 +18,7 @@ from neuron_top.compile.fetch.source import ArtifactSource, FolderSource, Source
 from neuron_top.compile.wrapper.flags import OnMiss, WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.sharing import Sharing
 from neuron_top.errors import GraphNotCompiled
 from neuron_top.events import ArtifactFetched, Event
 from neuron_top.run.model import Run
@@ -52,7 +53,9 @@ class Rank:
         log = WrapperLog(stream=self.said)
         fetcher = Fetcher(source, log, self.events.append, node="n1")
         chosen = WrapperOptions(cache_url=str(root), **options)  # type: ignore[arg-type]
-        self.wrapper = Wrapper(self.compiler, chosen, log=log, emit=self.events.append, fetcher=fetcher)
+        self.wrapper = Wrapper(
+            self.compiler, chosen, log=log, emit=self.events.append, sharing=Sharing(fetcher=fetcher)
+        )
         self.thread = threading.Thread(target=self.obtain)
 
     def obtain(self) -> bool:

@@ -17,6 +17,7 @@ from neuron_top.ingest import found_logs
 from neuron_top.ingest.assembly import machine_feed
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS as QUIET_LOG_SECONDS
+from neuron_top.process_stat import stat_of
 from neuron_top.processes import proc
 from neuron_top.run.log_activity import QUIET_SECONDS
 from neuron_top.run.model import Run
@@ -66,7 +67,7 @@ class Worker:
 def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The processes that are seen: other tests run jobs on this machine, too."""
     seen: list[int] = []
-    monkeypatch.setattr(proc, "process_ids", lambda: [pid for pid in seen if proc.stat_of(pid)])
+    monkeypatch.setattr(proc, "process_ids", lambda: [pid for pid in seen if stat_of(pid)])
     return seen
 
 

@@ -24,9 +24,10 @@ from neuron_top.cache import s3
 from neuron_top.cache.model.states import State
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.events import CacheHit, RunStarted, StepReported
-from neuron_top.services.cache_planner import CacheLook
+from neuron_top.services.cache_look import CacheLook
 from neuron_top.services.caches import CacheService
 from neuron_top.services.confirmation import needs_statement
+from neuron_top.services.named_modules import modules_needed, modules_of_run
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
@@ -290,7 +291,7 @@ def test_a_look_serves_several_plans_and_criteria_take_what_they_name(
     first, second = service.plan_together(Verb.EVICT, root, [[path] for path in paths(service, root)])
     assert first.steps[0].path != second.steps[0].path
     assert first.identity != second.identity
-    plan = service.plan_eviction(service.look(root), EvictCriteria(modules=("MODULE_*1+*",)))
+    plan = service.look(root).plan_eviction(EvictCriteria(modules=("MODULE_*1+*",)))
     assert len(plan.steps) == 1
 
 
@@ -319,7 +320,7 @@ def test_a_second_cache_of_a_disk_frees_only_what_the_first_and_the_trashes_do_n
     assert [len(plan.steps) for plan in service.plan_room(roots[::-1], 103 << 20)] == [0]
 
 
-def test_a_log_names_modules_and_not_the_graphs_of_old_clients(service: CacheService, tmp_path: Path) -> None:
+def test_a_log_names_modules_and_not_the_graphs_of_old_clients(tmp_path: Path) -> None:
     log = tmp_path / "job.log"
     log.write_text(
         "Compile of MODULE_0_SyncTensorsGraph.12_3456_host-a-1-b\n"
@@ -328,7 +329,7 @@ def test_a_log_names_modules_and_not_the_graphs_of_old_clients(service: CacheSer
         f"model.{caches.module(1)}.hlo_module.pb; MODULE_0123456789abcdef0123\n"
     )
     names = (caches.module(1), caches.module(2), "MODULE_0123456789abcdef0123")
-    assert service.modules_needed(str(log)) == names
+    assert modules_needed(Settings(), str(log)) == names
 
 
 def test_names_are_distinguished_in_one_place(service: CacheService, tmp_path: Path) -> None:
@@ -388,10 +389,10 @@ def test_a_run_without_graphs_does_not_stand_for_all(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / FILE_NAME) as recordings:
         recordings.begin(RunStarted(run="r1", name="bert", at=1.0))
         recordings.append("r1", [StepReported(at=2.0, step=1)])
-    service = CacheService(Settings(state_dir=str(tmp_path)))
+    settings = Settings(state_dir=str(tmp_path))
     with pytest.raises(NothingToShow, match="recording last used no graph"):
-        service.modules_needed("last")
+        modules_needed(settings, "last")
     with SqliteStore(tmp_path / FILE_NAME) as recordings:
         recordings.append("r1", [CacheHit(at=3.0, module=f"MODULE_{1:020d}+a1b2c3d4", pid=1)])
     for name in ("last", "bert", "r1"):
-        assert service.modules_of_run(name) == service.modules_needed(name) == (f"MODULE_{1:020d}+a1b2c3d4",)
+        assert modules_of_run(settings, name) == modules_needed(settings, name) == (f"MODULE_{1:020d}+a1b2c3d4",)

@@ -28,6 +28,7 @@ from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.postgres.migration import migrate
 from tests.servers.ports import free_ports
 from tests.servers.postgresql import PostgresMissing, PostgresServer, running, short_folder
+from tests.store.fleet_rows import rows
 
 PASSWORD = "p:w/d@%25-3f9a"
 
@@ -213,7 +214,7 @@ def test_a_server_that_dies_while_batches_land_loses_none_and_has_none_twice(mor
     thread.join(300)
     with FleetStore(url) as store:
         assert [one.sequence for one in store.news("job-1", {})] == list(range(1, last + 1))
-        assert [(part.sequence, part.events) for part in store.parts("job-1")] == [(last, last)]
+        assert [(part.sequence, part.events) for part in rows(store, "parts", run="job-1")] == [(last, last)]
 
 
 # --- servers that do not answer ---
@@ -234,7 +235,7 @@ def test_a_store_that_is_closed_for_good_ends_the_wait_for_an_answer(locked: str
 
     def ask() -> None:
         with pytest.raises(StoreUnreachable, match="this program is ending") as raised:
-            store.parts("job-1")
+            store.shipped("n1", "s")
         ended.append(str(raised.value))
 
     threads = [threading.Thread(target=ask) for _ in range(2)]

@@ -10,7 +10,7 @@ import pytest
 
 from neuron_top.events import CoreKind, CoreSample, CoresSampled
 from neuron_top.parsers import sysfs_values
-from neuron_top.telemetry.core_owners import Holders
+from neuron_top.telemetry.core_owners import CoreOwners
 from neuron_top.telemetry.instances import GIB
 from neuron_top.telemetry.sources import SampleEnricher, SysfsPoller
 from neuron_top.telemetry.sysfs import SysfsTree, overlaid
@@ -131,7 +131,7 @@ def test_the_driver_is_read_by_the_logical_cores_that_the_monitor_counts(tmp_pat
             trees.memory(
                 base / f"neuron_core{core}/stats/memory_usage/device_mem", {"tensors": 1 << (8 * index + core)}
             )
-    refine, per_device = SampleEnricher(SysfsTree(tmp_path), Holders()), 8 // lnc
+    refine, per_device = SampleEnricher(SysfsTree(tmp_path), CoreOwners()), 8 // lnc
     monitored = tuple(CoreSample(core=core, device=core // per_device) for core in range(2 * per_device))
     refined = refine(CoresSampled(kind=CoreKind.NEURON, cores=monitored))
     assert isinstance(refined, CoresSampled)
@@ -146,7 +146,7 @@ def test_the_driver_s_counters_are_left_out_where_they_are_of_other_devices(tmp_
     for index in range(2):
         trees.device(tmp_path, index, 2, used=USED)
     of_a_container = CoresSampled(kind=CoreKind.NEURON, cores=(CoreSample(core=0, device=0, memory=3),))
-    refined = SampleEnricher(SysfsTree(tmp_path), Holders())(of_a_container)
+    refined = SampleEnricher(SysfsTree(tmp_path), CoreOwners())(of_a_container)
     assert isinstance(refined, CoresSampled)
     assert refined.cores[0].memory == 3
 

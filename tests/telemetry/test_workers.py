@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessExited, ProcessSeen
-from neuron_top.processes.proc import Stat
+from neuron_top.process_stat import ProcessStat
 from neuron_top.telemetry.worker_placement import WorkerPlacement, is_compiler, is_launcher, module_in, place_of
 from neuron_top.telemetry.workers import WorkerSampler, _Member
 
@@ -120,10 +120,10 @@ def test_a_worker_seen_between_its_fork_and_its_exec_is_a_worker_afterwards() ->
 def test_an_id_that_went_from_a_parent_to_its_descendant_ends_no_search() -> None:
     sampler = WorkerSampler(list)
     for pid, parent in ((10, 1), (11, 10), (12, 11), (10, 12)):
-        sampler._members[pid] = _Member(Stat(pid, parent, "S", 0.0, 0.0, 0))
+        sampler._members[pid] = _Member(ProcessStat(pid, parent, "S", 0.0, 0, 0))
     found = [[member.stat.pid for member in sampler._ancestors(sampler._members[pid])] for pid in (12, 10)]
     assert found == [[11, 10], [12, 11]]
-    sampler._members[13] = _Member(Stat(13, 12, "S", 0.0, 0.0, 0))
+    sampler._members[13] = _Member(ProcessStat(13, 12, "S", 0.0, 0, 0))
     assert [member.stat.pid for member in sampler._ancestors(sampler._members[13])] == [12, 11, 10]
 
 

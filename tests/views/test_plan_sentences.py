@@ -13,7 +13,7 @@ import pytest
 from neuron_top.actions.backends import BackendKind
 from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.planners.copy import plan_copy
+from neuron_top.actions.planners.copy import CopyDestination, plan_copy
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.reasons import Caveat, CaveatCode, Reason, ReasonCode, UseSource
 from neuron_top.actions.verb import Verb
@@ -124,9 +124,7 @@ def test_a_copy_says_what_it_copies_and_not_how_large_the_destination_is(tmp_pat
     for number in range(4):
         caches.entry(tmp_path, number, blocks=256)
     there = {f"{caches.COMPILER}/{caches.module(number)}" for number in (3, 9)}
-    plan = plan_copy(
-        caches.looked_at(tmp_path), "/other", there, modules=(), compiler=None, now=time.time(), free=1 << 40
-    )
+    plan = plan_copy(caches.looked_at(tmp_path), CopyDestination("/other", there, 1 << 40), now=time.time())
     texts = [line.text for line in plan_lines(plan, 1)]
     assert "  and 2 more, 2.0 MiB" in texts
     at = texts.index("at the destination, before → after")

@@ -12,6 +12,7 @@ import msgspec
 
 if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
     from neuron_top.actions.execution.copy_targets import CopyTarget
+    from neuron_top.actions.journal.journal import Journal
     from neuron_top.actions.journal.records import PlanRestored
     from neuron_top.actions.journal.trash import Trash
     from neuron_top.actions.plan import Outcome, Plan, Progress
@@ -92,8 +93,12 @@ class CacheBackend(Protocol):
         of bytes that were read, and of all."""
         ...
 
-    def journal(self) -> Trash:
-        """What was done here, and the trash where there is one."""
+    def journal(self) -> Journal:
+        """What was done here."""
+        ...
+
+    def trash(self) -> Trash:
+        """What was taken away here and can be purged. Raises UsageError where that is not ours to delete."""
         ...
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
@@ -106,10 +111,6 @@ class CacheBackend(Protocol):
 
     def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:
         """Bring back what a plan took away. Raises NothingToShow, RefusedForSafety."""
-        ...
-
-    def check_purgeable(self) -> None:
-        """Raises UsageError where what was taken away is not ours to delete."""
         ...
 
     def copy_target(self) -> CopyTarget:

@@ -36,7 +36,7 @@ class LocalBackend:
     def __init__(self, root: str, options: BackendOptions) -> None:
         self.root = os.path.realpath(root.removeprefix("file://"))
         self._options = options
-        self._journal: Trash | None = None
+        self._trash: Trash | None = None
 
     def snapshot(self, *, rescan: bool = False) -> Snapshot:
         """See CacheBackend: from the index, but what changed is read again."""
@@ -56,7 +56,7 @@ class LocalBackend:
         """See CacheBackend: looks at the machine's processes too."""
         from neuron_top.actions import plan_context
 
-        return plan_context.collect_context(snapshot, facts, self.journal())
+        return plan_context.collect_context(snapshot, facts, self.trash())
 
     @contextlib.contextmanager
     def local_copy(self, entry: Entry) -> Iterator[tuple[str, Entry]]:
@@ -78,6 +78,10 @@ class LocalBackend:
             watch(done, total)
 
     def journal(self) -> Trash:
+        """See CacheBackend: it lies in the trash."""
+        return self.trash()
+
+    def trash(self) -> Trash:
         """See CacheBackend. Raises UsageError for a path that plans and journals cannot name."""
         from neuron_top.actions.journal.trash import Trash
 
@@ -88,15 +92,15 @@ class LocalBackend:
                 f"{visible(self.root)}: the path is not valid UTF-8; plans and journals cannot name it: rename the "
                 "folder"
             ) from None
-        if self._journal is None:
-            self._journal = Trash(self.root, self._options.trash)
-        return self._journal
+        if self._trash is None:
+            self._trash = Trash(self.root, self._options.trash)
+        return self._trash
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: renames into the trash."""
         from neuron_top.actions.execution import local
 
-        return local.execute(plan, self.journal(), options)
+        return local.execute(plan, self.trash(), options)
 
     def waits_for_readers(self, plan: Plan) -> bool:
         """See CacheBackend: no; a rename does not disturb readers."""
@@ -106,10 +110,7 @@ class LocalBackend:
         """See CacheBackend."""
         from neuron_top.actions.journal import restore
 
-        return restore.restore(identity, self.journal(), read_only=read_only)
-
-    def check_purgeable(self) -> None:
-        """See CacheBackend: what lies in the trash is ours."""
+        return restore.restore(identity, self.trash(), read_only=read_only)
 
     def copy_target(self) -> LocalCopyTarget:
         """See CacheBackend."""

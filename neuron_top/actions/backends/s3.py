@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
@@ -154,8 +155,8 @@ class S3Backend:
         """See CacheBackend: removes the delete markers."""
         return s3_restore.restore(identity, self._bucket, self.journal(), read_only=read_only)
 
-    def check_purgeable(self) -> None:
-        """See CacheBackend."""
+    def trash(self) -> NoReturn:
+        """See CacheBackend: there is none."""
         raise UsageError("a bucket has no trash to purge: add a lifecycle rule to the bucket that deletes old versions")
 
     def copy_target(self) -> S3CopyTarget:

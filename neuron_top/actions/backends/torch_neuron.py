@@ -37,7 +37,7 @@ class TorchNeuronBackend(LocalBackend):
         """See CacheBackend: renames of single files into the trash."""
         from neuron_top.actions.execution import neff_files
 
-        return neff_files.execute(plan, self.journal(), options)
+        return neff_files.execute(plan, self.trash(), options)
 
     def copy_target(self) -> NoReturn:
         """See CacheBackend: there is none. TorchNeuron has a shared tier, and plain copies of its files work."""

@@ -69,7 +69,7 @@ class _Compiles:
     def __init__(self, plan: Plan, trash: Trash, compilers: Mapping[str, Compiler]) -> None:
         self.plan, self.trash, self.compilers = plan, trash, compilers
         self.folders = {name: compiler.directory() for name, compiler in compilers.items()}
-        self.resumed = any(history.begun.plan == plan.identity for history in trash.entries())
+        self.resumed = any(history.begun.plan == plan.identity for history in trash.histories())
         self.graphs: dict[CollectedGraph, int] = {}
         self.refused: list[tuple[int, NotDone]] = []
         self.done = 0

@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from neuron_top.actions.execution.copy_targets import CopyTarget, EntryWriter
 from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
-from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.journal.journal import Journal
 from neuron_top.actions.open_entries import CopiedElsewhereError, StaleEntryError, not_done
 from neuron_top.actions.plan import (
     Action,
@@ -42,7 +42,7 @@ def copy(
     plan: Plan,
     source: CopyTarget,
     target: CopyTarget,
-    trash: Trash,
+    journal: Journal,
     watch: Callable[[Progress], bool],
     *,
     read_only: bool = False,
@@ -55,14 +55,14 @@ def copy(
     """
     check_preconditions(plan, plan.target, target.name, {Action.COPY}, read_only=read_only)
     target.make()
-    trash.prepare()
-    trash.keep(plan)
-    trash.write(plan_history.begun(plan, lock_owner.current()))
+    journal.prepare()
+    journal.keep(plan)
+    journal.write(plan_history.begun(plan, lock_owner.current()))
     work = _Copies(plan, source, target, streams)
     try:
         work.run(watch)
     finally:
-        work.end(trash)
+        work.end(journal)
     return Outcome(
         plan=plan.identity,
         done=work.done,
@@ -135,13 +135,13 @@ class _Copies:
         with self._lock:
             self._arrived += size
 
-    def end(self, trash: Trash) -> None:
+    def end(self, journal: Journal) -> None:
         """Write the closing records. If the disk has no room for them, the copy counts as interrupted."""
         closing = plan_history.ended(
             self.plan.identity, self.refused, done=self.done, moved_bytes=self.copied, interrupted=self.interrupted
         )
         with contextlib.suppress(RefusedForSafety):
-            trash.write(*closing)
+            journal.write(*closing)
 
 
 def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[int], None]) -> int:

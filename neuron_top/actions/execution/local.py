@@ -21,8 +21,9 @@ from neuron_top.actions.backends.base import DEFAULT_OPTIONS, ExecuteOptions
 from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.execution.preconditions import check_preconditions, pin_check
 from neuron_top.actions.journal import plan_history
+from neuron_top.actions.journal.journal import way_out
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
-from neuron_top.actions.journal.trash import Trash, way_out
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.journal.trash_contents import PLAN_FILE
 from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step, Undo

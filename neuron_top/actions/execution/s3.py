@@ -41,7 +41,7 @@ def takes_marks(plan: Plan) -> bool:
 def execute(
     plan: Plan,
     bucket: s3.Bucket,
-    trash: BucketJournal,
+    journal: BucketJournal,
     options: ExecuteOptions = DEFAULT_OPTIONS,
     *,
     sleep: Callable[[float], object] = time.sleep,
@@ -53,10 +53,10 @@ def execute(
     """
     check_preconditions(plan, plan.root, bucket.url, OWN, read_only=options.read_only)
     versioned = bucket.versioned()
-    with trash.exclusively():
-        run = _Execution(plan, bucket, trash, options.pins)
-        trash.keep(plan)
-        trash.write(plan_history.begun(plan, lock_owner.current()))
+    with journal.exclusively():
+        run = _Execution(plan, bucket, journal, options.pins)
+        journal.keep(plan)
+        journal.write(plan_history.begun(plan, lock_owner.current()))
         try:
             run.take_marks(options.watch)
             if run.marks_taken:
@@ -78,12 +78,12 @@ def execute(
 
 
 class _Execution:
-    def __init__(self, plan: Plan, bucket: s3.Bucket, trash: BucketJournal, pins: Collection[str]) -> None:
-        self.plan, self.bucket, self.trash = plan, bucket, trash
+    def __init__(self, plan: Plan, bucket: s3.Bucket, journal: BucketJournal, pins: Collection[str]) -> None:
+        self.plan, self.bucket, self.journal = plan, bucket, journal
         self.check_unpinned = pin_check(plan, pins)
         self.earlier = {
             (move.path, move.inode)
-            for history in trash.entries()
+            for history in journal.histories()
             if history.begun.plan == plan.identity
             for move in history.moves
         }
@@ -128,7 +128,7 @@ class _Execution:
         self.taken[number] = objects
         moves = tuple(Move(number, step.action, each.key, tag_number(each.tag), 0, each.size) for each in goes)
         if moves:
-            self.trash.write(MovesIntended(plan=self.plan.identity, at=time.time(), moves=moves))
+            self.journal.write(MovesIntended(plan=self.plan.identity, at=time.time(), moves=moves))
         marks = [each for each in goes if _part(each) & Part.DONE]
         self._delete(marks)
         # An attempt that was interrupted while it waited took the marks, but gave readers less time than they need.
@@ -158,7 +158,7 @@ class _Execution:
     def end(self) -> None:
         """Write the closing records. Raises RefusedForSafety."""
         self.interrupted |= len(self.done) + len(self.refused) < len(self.plan.steps)
-        self.trash.write(
+        self.journal.write(
             *plan_history.ended(
                 self.plan.identity,
                 self.refused,

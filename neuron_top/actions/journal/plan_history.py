@@ -51,7 +51,7 @@ class PlanHistory:
         self.attempts = 0
         self.moves: list[Move] = []
         self.lying: frozenset[str] | None = None
-        """Paths that lie in the trash, where the storage was asked for them (`Trash.entries`)."""
+        """Paths that lie in the trash, where the storage was asked for them (`Journal.histories`)."""
         self.refused: list[tuple[int, WhyNotDone]] = []
         """Steps that the newest attempt did not do."""
         self.ended: PlanEnded | None = None

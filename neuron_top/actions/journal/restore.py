@@ -13,10 +13,11 @@ import msgspec
 
 from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.journal import trash_contents
+from neuron_top.actions.journal.journal import ADDING
 from neuron_top.actions.journal.marks_last import Kept, bring_back
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
-from neuron_top.actions.journal.trash import ADDING, Trash
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
 from neuron_top.actions.reasons import NotDone

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterable, Sequence
 
 from neuron_top.actions.execution.s3 import tag_number
+from neuron_top.actions.journal.journal import ADDING
 from neuron_top.actions.journal.marks_last import Kept, bring_back
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.s3_journal import BucketJournal
-from neuron_top.actions.journal.trash import ADDING
 from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import s3
 from neuron_top.cache.model import filenames
@@ -19,7 +19,7 @@ _CLOCKS_SECONDS = 300.0
 """How far the service's clock may differ from ours."""
 
 
-def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only: bool = False) -> PlanRestored:
+def restore(identity: str, bucket: s3.Bucket, journal: BucketJournal, *, read_only: bool = False) -> PlanRestored:
     """Undo a plan. An object that exists again with other content stays as it is, and is reported.
 
     Raises NothingToShow for an unknown plan, RefusedForSafety without versions or in read-only mode.
@@ -30,8 +30,8 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
         raise RefusedForSafety(
             f"{bucket.url} has no versioning, so nothing can be restored: enable it to make later plans restorable"
         )
-    with trash.exclusively():
-        history = trash.history_of(identity)
+    with journal.exclusively():
+        history = journal.history_of(identity)
         if history.begun.verb in ADDING:
             raise NothingToShow(f"plan {history.begun.plan} removed nothing: there is nothing to restore")
         restored = 0
@@ -43,9 +43,9 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
         record = PlanRestored(
             plan=history.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
         )
-        trash.write(record)
+        journal.write(record)
         if not record.kept:
-            trash.discard(history)
+            journal.discard(history)
     return record
 
 

@@ -29,7 +29,7 @@ class TrashFolder(Protocol):
     root: Path
     folder: Path
 
-    def entries(self) -> list[PlanHistory]:
+    def histories(self) -> list[PlanHistory]:
         """The journal by plan."""
         ...
 
@@ -45,7 +45,7 @@ def free_locks(trash: TrashFolder, spared: str = "") -> None:
             with contextlib.suppress(OSError), contextlib.closing(OpenRoot(trash.folder / name)) as place:
                 tokens = [token for token in place.names() if token.startswith(TOKEN) and _is_left(place, token)]
                 if tokens and histories is None:
-                    histories = {history.begun.plan: history for history in trash.entries()}
+                    histories = {history.begun.plan: history for history in trash.histories()}
                 for token in tokens:
                     _free_lock(trash.root, place, token, (histories or {}).get(identity))
 

@@ -1,16 +1,13 @@
-"""The trash of one cache and the journal in it: what was done, when, by whom, and how to undo it.
+"""The trash of one cache in a folder: what plans took out of it, with the journal that tells how to undo them.
 
 The trash lies beside the root: outside it, because the SDK walks its root for graphs, but on the same file system, so
-that every step is a rename and costs no space. A line of the journal is written and flushed before the first rename
-that it names. After a kill, the disk shows how far a plan came; if the journal is lost, it shows what was taken
+that every step is a rename and costs no space. If the journal is lost, the disk shows what was taken
 (`trash_contents`). What lies in the trash is opened without following links. Only `actions.execution` and this module
 remove anything.
 
     <parent of root>/.neurontop-trash-<uid>/<name>-<hash of the root's path>/
-        journal.jsonl       one record a line, oldest first
-        maintain.lock       flock: one maintainer at a time
+        journal.jsonl, …    see `journal`
         reserve             room for journal and plan on a disk that is full by then
-        <plan>/plan.json    the plan as it was confirmed
         <plan>/<path>/…     what was taken away, under the path it had below the root
         <plan>.purging      being deleted for ever; `<plan>.apart`: that could not be finished
 """
@@ -18,33 +15,28 @@ remove anything.
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import hashlib
 import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.journal import records, stale_locks, trash_contents
+from neuron_top.actions.journal import stale_locks, trash_contents
+from neuron_top.actions.journal.journal import Journal, unfit
 from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.purge_tree import empty
-from neuron_top.actions.journal.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed, user_name
+from neuron_top.actions.journal.records import PlanPurged, PurgeFailed, user_name
 from neuron_top.actions.journal.trash_contents import APART, GOING, PLAN_FILE
-from neuron_top.actions.open_entries import OpenRoot, StaleEntryError
-from neuron_top.actions.plan import Plan
-from neuron_top.actions.verb import Verb
 from neuron_top.cache.filesystem import mounted_below
 from neuron_top.cache.model.filenames import SDK_COMPILERS
 from neuron_top.cache.tree import linked_inodes
 from neuron_top.cache.use import is_ahead
-from neuron_top.decoders import MALFORMED
-from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
+from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.folders import Removed
 from neuron_top.plain_files import nearest_folder
 
@@ -55,11 +47,6 @@ RESERVE_BYTES = 4 * 1024**2
 _LEAST_RESERVE = 16 * 1024
 _LONGEST_NAME = 255 - len("-01234567")
 """Bytes of a name before the hash; file systems allow 255."""
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_LONGEST_LINE = 256 * 1024**2
-"""Bytes; many times what the moves of a batch take. A journal that somebody else wrote must not fill the memory."""
-ADDING = frozenset({Verb.COMPILE, Verb.COPY})
-"""Verbs of plans that take nothing away: there is nothing to bring back."""
 
 
 class CannotPurge(RefusedForSafety):
@@ -68,26 +55,18 @@ class CannotPurge(RefusedForSafety):
     exit_code = 1
 
 
-class Trash:
-    """The trash of one root. Nothing is made on disk before `prepare`.
-
-    `remarks`: sentences about what went wrong besides what was asked for.
-    """
+class Trash(Journal):
+    """The trash of one root, with its journal."""
 
     def __init__(self, root: str | Path, folder: str | Path | None = None) -> None:
         self.root: Path = Path(os.path.realpath(root))
         self.named: Path | None = Path(folder).absolute() if folder else None
         """The folder that was named for the trashes of caches; None: the default one."""
         name = f"{_cut(self.root.name)}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
-        self.folder = (self.named or _beside(self.root)) / name
-        self.journal = self.folder / "journal.jsonl"
-        self.remarks: list[str] = []
+        super().__init__(str(self.root), (self.named or _beside(self.root)) / name)
 
     def prepare(self) -> None:
-        """Make the folder.
-
-        Raises RefusedForSafety where it would lie in the root or on another file system, NothingToShow without a root.
-        """
+        """See Journal. Raises RefusedForSafety where it would lie in the root or on another file system."""
         if Path(os.path.realpath(self.folder)).is_relative_to(self.root):
             raise RefusedForSafety(
                 f"the trash {self.folder} would be inside the cache, where jobs look for entries: name another "
@@ -133,16 +112,9 @@ class Trash:
         return facts.st_dev
 
     def check_there(self) -> None:
-        """Raises NothingToShow if there is neither a cache nor the trash of one that is gone."""
+        """See Journal."""
         if not self.folder.exists():
             self._device()
-
-    def _check_links(self) -> None:
-        """Raises RefusedForSafety if the trash is a link: somebody else may have chosen where it leads."""
-        for folder in (self.folder.parent, self.folder):
-            with contextlib.suppress(OSError):
-                if stat.S_ISLNK(folder.lstat().st_mode):
-                    raise RefusedForSafety(f"the trash {folder} is a link: name another (--trash)")
 
     def _keep_reserve(self) -> None:
         """Keep a file that is deleted when the disk is full, so that a full disk can still be evicted from."""
@@ -169,141 +141,16 @@ class Trash:
 
     @contextlib.contextmanager
     def exclusively(self, resuming: str = "") -> Iterator[None]:
-        """Hold the maintainers' lock, and first clear up what a killed maintainer left.
-
-        The locks of the plan `resuming` stay: they prove that only we touched its entries. Raises RefusedForSafety
-        while another maintainer holds the lock.
-        """
-        self.prepare()
-        handle = self._maintainers_lock()
-        try:
+        """See Journal. What a killed maintainer left is first cleared up; but the locks of the plan `resuming` stay:
+        they prove that only we touched its entries."""
+        with super().exclusively():
             self._make_room()
             stale_locks.free_locks(self, resuming)
             self._finish_purges()
             yield
-        finally:
-            os.close(handle)
-
-    def _maintainers_lock(self) -> int:
-        """Take the lock; returns its descriptor, and closing that releases it. Raises RefusedForSafety."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        try:
-            with contextlib.ExitStack() as undo:
-                handle = os.open(self.folder / "maintain.lock", flags, 0o600)
-                undo.callback(os.close, handle)
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                undo.pop_all()
-                return handle
-        except BlockingIOError:
-            raise RefusedForSafety(f"another neurontop is changing {self.root}: try again when it is done") from None
-        except OSError as problem:
-            raise RefusedForSafety(
-                f"nothing was done: the trash {self.folder} cannot be written ({problem.strerror}): {way_out(problem)}"
-            ) from None
-
-    def write(self, *records: AnyRecord) -> None:
-        """Append records and flush them to the disk. Raises RefusedForSafety if they cannot be written."""
-        data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
-        try:
-            handle = os.open(self.journal, _APPEND_FLAGS, 0o600)
-            try:
-                size = _file_size(handle)
-                if size and os.pread(handle, 1, size - 1) != b"\n":
-                    data = b"\n" + data  # end a line that a crash cut short
-                if os.write(handle, data) != len(data):
-                    os.ftruncate(handle, size)
-                    raise OSError(errno.ENOSPC, "the disk is full")
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-        except OSError as problem:
-            raise RefusedForSafety(
-                f"the journal {self.journal} cannot be written ({problem.strerror or problem}), and nothing is done "
-                f"without it: {way_out(problem)}"
-            ) from None
-
-    def keep(self, plan: Plan) -> None:
-        """Keep a plan that is about to be executed, so that it can be resumed. Raises RefusedForSafety."""
-        place = self.folder / plan.identity
-        try:
-            place.mkdir(mode=0o700, exist_ok=True)
-            with contextlib.closing(self.opened(plan.identity)) as folder:
-                folder.write(PLAN_FILE, plans.encode(plan, indent=0))
-        except OSError as problem:
-            with contextlib.suppress(OSError):
-                place.rmdir()  # fails, as it should, if something lies in it
-            raise RefusedForSafety(
-                f"nothing was done: the plan cannot be kept in {place} ({problem.strerror}): {way_out(problem)}"
-            ) from None
-
-    def discard(self, history: PlanHistory) -> None:
-        """Delete a kept plan that nothing needs any more, and the folders of what it took, which are empty.
-
-        What else lies there stays, and nothing is raised: it would only take a little space.
-        """
-        place = self.folder / history.begun.plan
-        with contextlib.suppress(OSError, RefusedForSafety), contextlib.closing(self.opened(place.name)) as folder:
-            folder.remove(PLAN_FILE)
-            for path in {move.path.rpartition("/")[0] for move in history.moves if trash_contents.is_sound(move)}:
-                with contextlib.suppress(OSError, StaleEntryError):
-                    folder.remove_empty(path)
-            place.rmdir()
-
-    def opened(self, identity: str) -> OpenRoot:
-        """A plan's folder, opened so that nothing else can be reached. Raises RefusedForSafety for a link, OSError."""
-        place = self.folder / identity
-        problem = _unfit(place)
-        if problem:
-            raise RefusedForSafety(f"nothing was done: {problem}")
-        return OpenRoot(place)
-
-    def check_writable(self) -> None:
-        """Raises RefusedForSafety if no record can be written: for use before anything that needs one."""
-        self.write()
-
-    def records(self) -> list[AnyRecord]:
-        """Every record, oldest first; a line that a crash cut short, or that is not ours, is skipped.
-
-        Raises RefusedForSafety if the journal is a link or no file, or may not be read.
-        """
-        self._check_links()
-        found = []
-        try:
-            with open(os.open(self.journal, _READ_FLAGS), "rb") as file:
-                _file_size(file.fileno())
-                while line := file.readline(_LONGEST_LINE):
-                    with contextlib.suppress(*MALFORMED):
-                        found.append(records.decoder.decode(line))
-        except FileNotFoundError:
-            return []
-        except OSError as problem:
-            why = problem.strerror or problem
-            raise RefusedForSafety(f"the journal {self.journal} cannot be read ({why})") from None
-        return found
-
-    def entries(self) -> list[PlanHistory]:
-        """The history of each plan, oldest first; before all, plans that lie in the trash and that the journal lacks.
-
-        A plan that was executed again stands where it was executed last. Raises RefusedForSafety.
-        """
-        found = self.records()
-        known = {record.plan for record in found if isinstance(record, PlanBegun)}
-        histories = {
-            history.begun.plan: history for history in trash_contents.lost_histories(self.folder, self.root, known)
-        }
-        for record in found:
-            if isinstance(record, PlanBegun):
-                before = histories.pop(record.plan, None)
-                histories[record.plan] = PlanHistory(record) if before is None or before.is_over else before
-            if record.plan in histories:
-                histories[record.plan].add(record)
-        for history in histories.values():
-            if history.state in UNDOABLE and not history.is_told_by_journal:
-                history.lying = self._lying(history)
-        return list(histories.values())
 
     def _lying(self, history: PlanHistory) -> frozenset[str] | None:
-        """Paths of what a plan took that lie in the trash; None if the storage cannot tell."""
+        """See Journal."""
         return frozenset(self._lying_in(history, trash_contents.plan_folders(self.folder).get(history.begun.plan, ())))
 
     def _lying_in(self, history: PlanHistory, names: Iterable[str]) -> Iterator[str]:
@@ -313,52 +160,29 @@ class Trash:
         return (path for path in sound if any(os.path.lexists(place / path) for place in places))
 
     def holds(self, history: PlanHistory) -> bool:
-        """Whether something that a plan took can be restored. A plan whose steps were all refused took nothing, and
-        what is set apart can only be deleted."""
+        """See Journal. A plan whose steps were all refused took nothing, and what is set apart can only be deleted."""
         return next(self._lying_in(history, [history.begun.plan]), None) is not None
 
-    def history_of(self, plan: str) -> PlanHistory:
-        """The history of one plan, by its name or an unambiguous beginning. Raises NothingToShow, RefusedForSafety."""
-        histories = self.entries()
-        found = [history for history in histories if history.begun.plan.startswith(plan)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = ", ".join(history.begun.plan for history in found)
-            raise NothingToShow(f"{len(found)} plans in {self.journal} begin with {plan!r}: {names}; name one of them")
-        problem = f"no plan in {self.journal} has a name that begins with {plan!r}"
-        raise NothingToShow(
-            f"{problem}; `neurontop cache journal` lists the names of all {len(histories)}"
-            if histories
-            else f"{problem}: nothing was done to this cache"
-        )
+    def _lost(self, known: Collection[str]) -> Iterable[PlanHistory]:
+        """See Journal."""
+        return trash_contents.lost_histories(self.folder, self.root, known)
 
     def touched(self) -> dict[str, float]:
         """Entry → when a plan last took files out of it: such a change is no sign that a client uses the cache."""
         found: dict[str, float] = {}
-        for history in self.entries():
+        for history in self.histories():
             if history.ended is not None:
                 for move in history.undertaken:
                     if move.action not in plans.WHOLE_ENTRY:
                         found[move.entry] = history.ended.at
         return found
 
-    def plan(self, identity: str) -> Plan:
-        """The plan as it was confirmed. Raises FileMalformed, NothingToShow."""
-        place = self.folder / identity
-        try:
-            return trash_contents.read_plan(place)
-        except (ValueError, msgspec.MsgspecError) as problem:
-            raise FileMalformed(place / PLAN_FILE, f"a plan that this program saved ({problem})") from None
-        except OSError as problem:
-            raise NothingToShow(f"{place / PLAN_FILE} cannot be read ({problem.strerror})") from None
-
     def expired(self, before: float) -> list[PlanHistory]:
         """Plans whose files have lain in the trash since before that time; never one that is being executed."""
         lying = trash_contents.plan_folders(self.folder)
         return [
             history
-            for history in self.entries()
+            for history in self.histories()
             if history.state in UNDOABLE
             and (history.ended or history.begun).at <= before
             and history.begun.plan in lying
@@ -369,9 +193,9 @@ class Trash:
 
         They would never expire, and their bytes would count as space that a purge frees. Raises RefusedForSafety.
         """
-        if any(_is_dated_ahead(each, now) for each in self.entries()):
+        if any(_is_dated_ahead(each, now) for each in self.histories()):
             with self.exclusively():
-                ended = [each.ended for each in self.entries() if each.ended and _is_dated_ahead(each, now)]
+                ended = [each.ended for each in self.histories() if each.ended and _is_dated_ahead(each, now)]
                 self.write(*(msgspec.structs.replace(each, at=now) for each in ended))
 
     def trash_bytes(self) -> int:
@@ -415,7 +239,7 @@ class Trash:
     def _emptied(self, identity: str, name: str) -> Removed:
         """Delete all that lies in one folder of a plan; the folder stays, renamed to `<plan>.purging`."""
         place, going = self.folder / name, self.folder / f"{identity}{GOING}"
-        obstacle = _unfit(place) or _mounted(place)
+        obstacle = unfit(place) or _mounted(place)
         try:
             if not obstacle:
                 place.rename(going)
@@ -441,7 +265,7 @@ class Trash:
 
     def _finished(self, identity: str) -> PlanPurged | None:
         """What the journal says of the purge of a plan."""
-        return next((history.purged for history in self.entries() if history.begun.plan == identity), None)
+        return next((history.purged for history in self.histories() if history.begun.plan == identity), None)
 
     def _apart(self, identity: str, why: str) -> CannotPurge:
         with contextlib.suppress(RefusedForSafety):  # a disk too full for the record must not stop other purges
@@ -459,10 +283,6 @@ class Trash:
                     self.remarks.append(str(problem))
 
 
-_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
 def _cut(name: str) -> str:
     """The name of a folder, short enough for a hash behind it."""
     data = os.fsencode(name)
@@ -478,33 +298,6 @@ def _make_folders(folder: Path) -> None:
     missing = [above for above in (folder, *folder.parents) if not above.exists()]
     for above in reversed(missing):
         above.mkdir(mode=0o700, exist_ok=True)
-
-
-def way_out(problem: OSError) -> str:
-    """What to do if the trash cannot be written. Another trash would be on the same disk, so a full one needs room."""
-    other = "delete something else on its disk first" if problem.errno in _FULL else "name another with --trash"
-    return f"purge the trash (neurontop cache purge), or {other}"
-
-
-def _file_size(handle: int) -> int:
-    """The size of an open file. Raises OSError for a pipe, a device or a folder in its place."""
-    facts = os.fstat(handle)
-    if not stat.S_ISREG(facts.st_mode):
-        raise OSError("it is not a file")
-    return facts.st_size
-
-
-def _unfit(place: Path) -> str:
-    """Why what lies at `place` cannot be a plan's folder; empty if it is a folder, or if nothing is there."""
-    try:
-        mode = place.lstat().st_mode
-    except OSError:
-        return ""
-    if stat.S_ISDIR(mode):
-        return ""
-    return (
-        f"{place} is a link: remove it by hand" if stat.S_ISLNK(mode) else f"{place} is not a folder: remove it by hand"
-    )
 
 
 def _mounted(place: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from neuron_top.actions.module_patterns import matcher
 from neuron_top.actions.plan import Action, Fingerprint, Plan, Step, Totals, identity_of
@@ -15,21 +16,30 @@ from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import State
 
 
+class CopyDestination(NamedTuple):
+    """The root that is copied to, as it is now."""
+
+    root: str
+    done: Collection[str] = ()
+    """Paths of the entries that it has with their mark."""
+    free: int | None = None
+    """Bytes that may still be written; None is unknown or without bound."""
+
+
 def plan_copy(
     snapshot: Snapshot,
-    target: str,
-    there: Collection[str],
+    destination: CopyDestination,
     *,
-    modules: tuple[str, ...],
-    compiler: str | None,
     now: float,
-    free: int | None,
+    modules: tuple[str, ...] = (),
+    compiler: str | None = None,
     refusal: Refusal | None = None,
 ) -> Plan:
-    """Copy the hits of `snapshot` that are not in `there`, the paths of the entries that `target` has with their mark.
+    """Copy the hits of `snapshot` that the destination lacks; `modules`, `compiler`: only these.
 
     Raises ValueError for a `compiler` that cannot be read.
     """
+    target, there, free = destination
     matches, steps, exclusions = compiler_filter(compiler), [], []
     is_named = matcher(modules)
     taken: set[str] = set()

@@ -19,6 +19,7 @@ import msgspec
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.decoders import MALFORMED
 from neuron_top.identity import lasting_machine_id
+from neuron_top.process_stat import stat_of
 
 _LARGEST_RECORD = 4096
 
@@ -80,12 +81,8 @@ def is_dead(owner: LockOwner | None) -> bool:
 
 def process_start(pid: int) -> int | None:
     """Start of a process in clock ticks since boot; None if it is gone, a zombie, or unreadable."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return None
-    fields = text.rpartition(")")[2].split()
-    return None if len(fields) < 20 or fields[0] in "ZX" else int(fields[19])
+    found = stat_of(pid)
+    return None if found is None or found.is_dead else found.start_ticks
 
 
 def read_record(path: str | Path, dir_fd: int | None = None) -> LockOwner | None:
@@ -109,14 +106,10 @@ def _exists(pid: int) -> bool | None:
     readable."""
     if not Path("/proc/self/stat").exists():
         return None
-    return Path(f"/proc/{pid}").exists() and not _is_zombie(pid)
-
-
-def _is_zombie(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] in "ZX"
-    except (OSError, IndexError):
+    if not Path(f"/proc/{pid}").exists():
         return False
+    found = stat_of(pid)
+    return found is None or not found.is_dead
 
 
 def _boot_id() -> str:

@@ -89,9 +89,9 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UsageError("--min-free and --workdirs need a disk: for a bucket use --max-size or --older-than")
     look = service.look(root)
     common.question_root(look.snapshot)
-    plans = [] if criteria.empty else [service.plan_eviction(look, criteria)]
+    plans = [] if criteria.empty else [look.plan_eviction(criteria)]
     if arguments.workdirs:
-        work_dirs = service.plan_work_dirs(look)
+        work_dirs = look.plan_work_dirs()
         if not work_dirs:
             log_stderr("neurontop: no work folder of a compile was found on this machine")
         plans += work_dirs

@@ -19,6 +19,7 @@ from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import ReadOnlyMode, UsageError
 from neuron_top.services.caches import Pin
+from neuron_top.services.named_modules import modules_of_run
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +57,7 @@ def chosen(arguments: argparse.Namespace) -> tuple[list[str], str]:
         raise ReadOnlyMode()
     wanted, why = list(arguments.pattern), ""
     if arguments.run is not None:
-        wanted += service.modules_of_run(arguments.run)
+        wanted += modules_of_run(service.settings, arguments.run)
         why = f"run {arguments.run}"
     if not wanted:
         raise UsageError("specify at least one of MODULE, a pattern, --run")

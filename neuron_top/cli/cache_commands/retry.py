@@ -60,9 +60,9 @@ def execute(arguments: argparse.Namespace) -> int:
         entries = tuple(entry for entry in entries if is_named(entry.module))
     deterministic = arguments.include_deterministic
     if arguments.next_run:
-        plan = service.plan_entries(Verb.RETRY_DETERMINISTIC if deterministic else Verb.RETRY, look, entries)
+        plan = look.plan_entries(Verb.RETRY_DETERMINISTIC if deterministic else Verb.RETRY, entries)
     else:
-        plan, missing = service.plan_compile(look, entries, deterministic=deterministic, fewer=arguments.fewer_jobs)
+        plan, missing = look.plan_compile(entries, deterministic=deterministic, fewer=arguments.fewer_jobs)
         for caveat in missing:
             log_stderr(f"neurontop: {caveat_text(caveat)}")
     return run_plans([plan], arguments, service)

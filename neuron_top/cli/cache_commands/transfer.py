@@ -16,6 +16,7 @@ from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import visible
 from neuron_top.services.caches import CacheService, Outcome, Plan, Progress
+from neuron_top.services.named_modules import modules_needed
 from neuron_top.units import bytes_text, counted, duration_text
 from neuron_top.views.plan import outcome_lines, outcome_with_texts, plan_lines, with_texts
 from neuron_top.views.plan_sentences import progress_parts, refusal_text
@@ -50,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def transfer(arguments: argparse.Namespace, source: str | None, target: str | None) -> int:
     """Copy what `target` lacks of `source` (None: the cache in force); the exit status."""
     service = options.service_of(arguments)
-    modules = service.modules_needed(arguments.needed) if arguments.needed else ()
+    modules = modules_needed(service.settings, arguments.needed) if arguments.needed else ()
     notify = lambda text: log_stderr(f"neurontop: {text}")  # noqa: E731
     plan = service.plan_copy(service.resolve(source), service.resolve(target), modules=modules, notify=notify)
     missing = service.absent(plan, modules)

@@ -38,4 +38,4 @@ def execute(arguments: argparse.Namespace) -> int:
     common.report_problems(look.snapshot)
     entries = look.snapshot.entries if text is None else (common.one_entry(look.snapshot, text),)
     verb = Verb.FORCE_UNLOCK if arguments.force else Verb.UNLOCK
-    return run_plans([service.plan_entries(verb, look, entries)], arguments, service)
+    return run_plans([look.plan_entries(verb, entries)], arguments, service)

@@ -74,7 +74,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _quarantine(
     snapshot: Snapshot, verification: Verification, arguments: argparse.Namespace, service: CacheService
 ) -> int:
-    plan = service.plan_quarantine(service.look(snapshot.root), verification.findings)
+    plan = service.look(snapshot.root).plan_quarantine(verification.findings)
     return run_plans([plan], arguments, service)
 
 

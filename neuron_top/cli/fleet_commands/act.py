@@ -116,9 +116,9 @@ def _description(action: str) -> str:
 def _modules(arguments: argparse.Namespace) -> tuple[str, ...]:
     if not arguments.graphs:
         return tuple(arguments.modules)
-    from neuron_top.services.caches import CacheService
+    from neuron_top.services.named_modules import modules_needed
 
-    return (*arguments.modules, *CacheService(settings_of(arguments)).modules_needed(arguments.graphs))
+    return (*arguments.modules, *modules_needed(settings_of(arguments), arguments.graphs))
 
 
 def _nodes(actions: FleetActions, arguments: argparse.Namespace) -> Collection[str]:

@@ -42,9 +42,9 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print the matrix, what to do, and the exit status."""
     graphs: tuple[str, ...] = ()
     if arguments.graphs:
-        from neuron_top.services.caches import CacheService
+        from neuron_top.services.named_modules import modules_needed
 
-        graphs = CacheService(settings_of(arguments)).modules_needed(arguments.graphs)
+        graphs = modules_needed(settings_of(arguments), arguments.graphs)
     job = arguments.job
     with fleet_service(arguments) as fleet:
         if arguments.srun:

@@ -9,7 +9,7 @@ from neuron_top.amounts import parse_seconds
 from neuron_top.cache import filesystem
 from neuron_top.cache.location import is_bucket
 from neuron_top.compile.claims.claim import Claims
-from neuron_top.compile.claims.turns import Turns
+from neuron_top.compile.claims.turns import ClaimedTurns, Turns
 from neuron_top.compile.wrapper.log_lines import WrapperLog
 from neuron_top.database_address import is_address
 from neuron_top.errors import NeuronTopError
@@ -56,8 +56,10 @@ def turns_for(
         claims = claims_for(settings, root, many_nodes=many_nodes, bucket=bucket)
     except NeuronTopError as problem:
         log.remark_once(f"graphs are not claimed among nodes: {problem}")
-        return Turns(None, log, lease=0.0, longest_wait=0.0)
-    return Turns(
+        return Turns()
+    if claims is None:
+        return Turns()
+    return ClaimedTurns(
         claims,
         log,
         lease=parse_seconds(settings.claim_lease),

@@ -47,28 +47,7 @@ class Turn:
 
 
 class Turns:
-    """The turns of one process at the entries of caches. Safe to share between threads."""
-
-    def __init__(
-        self,
-        claims: Claims | None,
-        log: WrapperLog,
-        *,
-        lease: float,
-        longest_wait: float,
-        node: str = "",
-        key_of: Callable[[Path], str] = str,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        """`claims`: None where lock files alone protect entries. `lease` and `longest_wait` in seconds.
-
-        `key_of`: the name of an entry among all nodes.
-        """
-        self._claims, self._log, self._lease, self._longest_wait = claims, log, lease, longest_wait
-        self._node, self._key_of = node or node_name().value, key_of
-        self._clock, self._sleep = clock, sleep
-        self._unanswered = Unanswered(clock)
+    """The turns of one process at the entries of caches: where lock files alone protect them, always its own."""
 
     @contextlib.contextmanager
     def turn(
@@ -82,11 +61,39 @@ class Turns:
 
         `began` is called before the first pause. Raises KeyboardInterrupt once `interrupted` says so.
         """
-        if self._claims is None:
-            yield Turn(mine=True)
-            return
+        yield Turn(mine=True)
+
+
+class ClaimedTurns(Turns):
+    """Turns where nodes claim entries. Safe to share between threads."""
+
+    def __init__(
+        self,
+        claims: Claims,
+        log: WrapperLog,
+        *,
+        lease: float,
+        longest_wait: float,
+        node: str = "",
+        key_of: Callable[[Path], str] = str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`lease` and `longest_wait` in seconds. `key_of`: the name of an entry among all nodes."""
+        self.claims, self.log, self.lease, self.longest_wait, self.clock = claims, log, lease, longest_wait, clock
+        self.unanswered = Unanswered(clock)
+        self._node, self._key_of = node or node_name().value, key_of
+
+    @contextlib.contextmanager
+    def turn(
+        self,
+        entry: Path,
+        settled: Callable[[], bool],
+        interrupted: Callable[[], bool],
+        began: Callable[[], None] = lambda: None,
+    ) -> Iterator[Turn]:
+        """See Turns."""
         key = self._key_of(entry)
-        asking = _Asking(self._claims, key, self._log, self._lease, self._longest_wait, self._clock, self._unanswered)
+        asking = _Asking(self, key)
         pause = _FIRST_PAUSE
         try:
             with NodeGate(self._node, key) as gate:
@@ -104,68 +111,58 @@ class Turns:
                         raise KeyboardInterrupt
                     if pause == _FIRST_PAUSE:
                         began()
-                    self._sleep(pause)
+                    time.sleep(pause)
                     pause = min(pause * 1.5, _LONGEST_PAUSE)
         finally:
-            self._claims.rest()
+            self.claims.rest()
 
 
 class _Asking:
     """A wait for the turn at one entry."""
 
-    def __init__(
-        self,
-        claims: Claims,
-        key: str,
-        log: WrapperLog,
-        lease: float,
-        longest_wait: float,
-        clock: Callable[[], float],
-        unanswered: Unanswered,
-    ) -> None:
-        self._claims, self._key, self._log, self._unanswered = claims, key, log, unanswered
+    def __init__(self, turns: ClaimedTurns, key: str) -> None:
+        self._turns, self._key = turns, key
         self._module = key.rpartition("/")[2]
-        self._lease, self._longest_wait, self._clock = lease, longest_wait, clock
-        self._began, self._said = clock(), float("-inf")
+        self._began, self._said = turns.clock(), float("-inf")
 
     def waited(self) -> float:
         """Seconds since the first question."""
-        return self._clock() - self._began
+        return self._turns.clock() - self._began
 
     def once(self, *, first: bool) -> Turn | None:
         """Ask once: a turn, or None if somebody else has the key. Only the node's `first` process asks other nodes."""
-        name, waited = self._module, self.waited()
-        if waited > self._longest_wait:
-            self._log.remark(f"{name}: waited {duration_text(waited)} for another node (claim_wait): compiling here")
+        name, waited, log = self._module, self.waited(), self._turns.log
+        if waited > self._turns.longest_wait:
+            log.remark(f"{name}: waited {duration_text(waited)} for another node (claim_wait): compiling here")
             return Turn(mine=True, waited=waited)
         if not first:
             self._say("another process of this node asks for it")
             return None
-        if self._unanswered.is_spared():
+        if self._turns.unanswered.is_spared():
             return Turn(mine=True, waited=waited)
-        asked = self._unanswered.now()
+        asked = self._turns.unanswered.now()
         try:
-            found = self._claims.claim(self._key, self._lease)
+            found = self._turns.claims.claim(self._key, self._turns.lease)
         except ClaimsUnreachable as problem:
-            self._unanswered.failed(asked)
-            self._log.remark_once(f"{problem}; lock files alone protect graphs, as far as nodes see them")
+            self._turns.unanswered.failed(asked)
+            log.remark_once(f"{problem}; lock files alone protect graphs, as far as nodes see them")
             return Turn(mine=True, waited=waited)
         if not found.mine:
             self._say(f"node {found.node} compiles it (its claim holds {duration_text(max(0.0, found.seconds_left))})")
             return None
         if found.taken_from:
-            self._log.remark(f"{name}: the claim of node {found.taken_from} ran out: taken over")
-        lease = _Lease(self._claims, self._key, self._lease, waited)
+            log.remark(f"{name}: the claim of node {found.taken_from} ran out: taken over")
+        lease = _Lease(self._turns.claims, self._key, self._turns.lease, waited)
         if lease.begin():
             return lease
-        self._log.remark_once("no thread can be started to renew claims; lock files alone protect graphs")
+        log.remark_once("no thread can be started to renew claims; lock files alone protect graphs")
         return Turn(mine=True, waited=waited)
 
     def _say(self, who: str) -> None:
-        now = self._clock()
+        now = self._turns.clock()
         if now - self._said >= SAY_EVERY_SECONDS:
             self._said = now
-            self._log.remark(f"{self._module}: {who}; waited {duration_text(self.waited())}", level=LogLevel.INFO)
+            self._turns.log.remark(f"{self._module}: {who}; waited {duration_text(self.waited())}", level=LogLevel.INFO)
 
 
 class _Lease(Turn):

@@ -34,6 +34,7 @@ from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.compile_end import full_place
 from neuron_top.compile.wrapper.flags import parse_environment
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
+from neuron_top.compile.wrapper.sharing import Sharing
 from neuron_top.errors import (
     CacheUnusable,
     CompileError,
@@ -172,15 +173,17 @@ def _wrapper(compiler: Compiler, graph: Path, bucket: SharedBucket | None) -> Wr
     entry = graph.parent
     folder, root = entry.parent.name, entry.parent.parent
     if bucket is None:
-        return Wrapper(compiler, options, log=log, turns=turns_for(root, log, many_nodes=True))
+        return Wrapper(compiler, options, log=log, sharing=Sharing(turns=turns_for(root, log, many_nodes=True)))
     below = f"{bucket.url}/{folder}/{entry.name}"
     return Wrapper(
         compiler,
         msgspec.structs.replace(options, cache_url=str(root)),
         log=log,
-        turns=turns_for(root, log, many_nodes=True, bucket=bucket.url, key_of=lambda _: below),
-        fetcher=Fetcher(BucketSource(bucket.url), log),
-        share=lambda entry, confirm: bucket.publish(f"{folder}/{entry.module}", entry.path, confirm),
+        sharing=Sharing(
+            turns=turns_for(root, log, many_nodes=True, bucket=bucket.url, key_of=lambda _: below),
+            fetcher=Fetcher(BucketSource(bucket.url), log),
+            share=lambda entry, confirm: bucket.publish(f"{folder}/{entry.module}", entry.path, confirm),
+        ),
     )
 
 

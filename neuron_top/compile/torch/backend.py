@@ -58,7 +58,7 @@ from neuron_top.compile.torch import (
 from neuron_top.compile.torch.compile_beside import CompileBeside
 from neuron_top.compile.torch.dispatch_cache import CachedGraph
 from neuron_top.compile.torch.empty_outputs import empty_runner
-from neuron_top.compile.torch.opaque_values import cut_opaque
+from neuron_top.compile.torch.opaque_values import Cut, cut_opaque
 from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.flags import FLAGS_VARIABLE
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
@@ -74,7 +74,7 @@ class _Job(msgspec.Struct, frozen=True):
     """What all graphs of one call of the backend share: wrapper, patches to Inductor's settings, captured graph."""
 
     wrapper: Wrapper
-    patches: Mapping[str, Any]
+    patches: dict[str, Any]
     captured: fx.GraphModule
     inputs: int
     """How many inputs the captured graph has."""
@@ -92,6 +92,34 @@ class _Traced(NamedTuple):
     inputs: Sequence[Any]
 
 
+class _Keyed(NamedTuple):
+    """A traced graph with its key, in the form in which it is looked up and compiled."""
+
+    graph: GraphToCompile
+    inputs: Sequence[Any]
+    """The arguments of `graph`: those of the traced graph without opaque ones."""
+    cut: Cut | None
+    groups: Mapping[str, str]
+    """Process groups: canonical name → name in this process."""
+    watch: worker_memory.Watch | None
+    saved: saved_strides.ExpectedStrides
+    """The strides that its backward graph is compiled for."""
+    written: tuple[int, ...]
+    """Positions of the traced graph's inputs that it writes to."""
+
+    def function(self, runner: loading.Runner) -> CachedGraph:
+        """The traced graph as a function, from its artifact's."""
+        named = process_groups.naming(self.groups, runner)
+        around = named if self.cut is None else self.cut.around(named)
+        run = worker_memory.watching(around, self.watch)
+        return self.function_of(equal_blocks.counting(run, self.graph.key.name, self.watch))
+
+    def function_of(self, run: loading.Runner | None) -> CachedGraph:
+        """The same, from a function of the traced graph's arguments; None: it does not exist yet."""
+        module = "" if self.cut is not None or self.groups else self.graph.key.name
+        return CachedGraph(module, self.watch, run, self.saved, self.graph.digest, self.written)
+
+
 @machine_locks.first_compile()
 def neurontop(
     gm: fx.GraphModule, example_inputs: list[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None
@@ -101,12 +129,6 @@ def neurontop(
     Raises UsageError for invalid flags, CompileError where a graph does not compile.
     """
     inductor_import.import_inductor()
-    import torch._inductor.compile_fx as compile_fx
-    from torch._dynamo.backends.common import aot_autograd
-    from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
-    from torch._inductor.decomposition import select_decomp_table
-    from torch._inductor.virtualized import V
-
     wrapper = loading.job_wrapper()
     inductor_compile.check_work_folder()
     worker_memory.start()
@@ -119,7 +141,17 @@ def neurontop(
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
             return in_job.whole(gm, example_inputs, patches)
-    job = _Job(wrapper, patches, gm, len(example_inputs), [], [])
+    return _traced_and_compiled(_Job(wrapper, patches, gm, len(example_inputs), [], []), example_inputs)
+
+
+def _traced_and_compiled(job: _Job, example_inputs: list[Any]) -> Callable[..., Any]:
+    """The captured graph as a function: AOTAutograd traces it, and each graph that it makes goes through the cache."""
+    import torch._inductor.compile_fx as compile_fx
+    from torch._dynamo.backends.common import aot_autograd
+    from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
+    from torch._inductor.decomposition import select_decomp_table
+    from torch._inductor.virtualized import V
+
     fake_mode = torch._guards.TracingContext.get().fake_mode
 
     def compiler(direction: str) -> SerializableAOTDispatchCompiler:
@@ -127,9 +159,9 @@ def neurontop(
 
     with (
         V.set_fake_mode(fake_mode),
-        torch._inductor.config.patch(patches),
+        torch._inductor.config.patch(job.patches),
         torch._functorch.config.patch(before_trace.settings()),
-        _dispatch(job, gm, example_inputs),
+        _dispatch(job, example_inputs),
         _all_ready(job),
         seldom_gc(),  # else garbage collection takes a tenth of a trace; Dynamo lets one thread in at a time
     ):
@@ -141,7 +173,7 @@ def neurontop(
             partition_fn=compile_fx.partition_fn,
             keep_inference_input_mutations=True,
             **before_trace.passes(),
-        )(before_trace.changed(gm, example_inputs), example_inputs)
+        )(before_trace.changed(job.captured, example_inputs), example_inputs)
 
 
 def prepare() -> None:
@@ -161,11 +193,11 @@ def _start_compiler(wrapper: Wrapper) -> None:
 
 
 @contextlib.contextmanager
-def _dispatch(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[None]:
+def _dispatch(job: _Job, inputs: Sequence[Any]) -> Iterator[None]:
     """Compile a captured graph, with what AOTAutograd has kept of it where that is known to be safe."""
     loading.compile_begins()
     options = job.wrapper.options
-    tag = _fingerprint(job, gm, inputs)
+    tag = _fingerprint(job, inputs)
     if tag is None:
         with dispatch_cache.never(backward_too=job.wrapper.expects_misses):
             yield
@@ -180,7 +212,7 @@ def _dispatch(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[
             yield
 
 
-def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | None:
+def _fingerprint(job: _Job, inputs: Sequence[Any]) -> str | None:
     caching = torch._functorch.config.enable_autograd_cache and not torch.compiler.config.force_disable_caches
     if not caching or not dispatch_cache.wanted():
         return None
@@ -188,11 +220,11 @@ def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | 
     def surroundings() -> Iterator[str]:
         yield job.wrapper.compiler.directory()
         yield str(job.wrapper.options.compiler_flags)
-        yield hashing.exactly(_shareable_settings(job.patches, gm), {})
+        yield hashing.exactly(_shareable_settings(job.patches, job.captured), {})
 
     try:
         with _known_to_us():
-            return dispatch_cache.fingerprint(gm, inputs, surroundings())
+            return dispatch_cache.fingerprint(job.captured, inputs, surroundings())
     except hashing.NotCacheable as reason:
         job.wrapper.log.remark_once(f"graph is traced at every start: {reason}", level=LogLevel.INFO)
         return None
@@ -317,41 +349,30 @@ def _from_cache_as(
     job: _Job, traced: _Traced, copy: fx.GraphModule, saved: saved_strides.ExpectedStrides
 ) -> CachedGraph:
     """`copy`: the graph as it is compiled. `saved`: the strides that its backward graph is compiled for."""
-    wrapper, (direction, gm, inputs) = job.wrapper, traced
-    found = _shareable_settings(job.patches, copy)  # read again: a backward graph may be compiled later
-    cut = cut_opaque(copy)
-    places = rounded(gm) if direction == FORWARD else []
-    if cut is not None and places:
-        places[0] = cut.without_passed(places[0])
-    settings = with_direction(found, direction, places)
-    inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
-    graph, renamed = _graph(job, settings, direction, copy, inputs_left)
+    wrapper, keyed = job.wrapper, _keyed(job, traced, copy, saved)
     if wrapper.options.extract_only:
-        wrapper.extract(graph)
-        return _here(empty_runner(gm))
-    watch = worker_memory.watch(direction)
-    kept, written = "" if cut is not None or renamed else graph.key.name, written_inputs.places(gm)
+        wrapper.extract(keyed.graph)
+        return _here(empty_runner(traced.gm))
+    if runner := loading.known(keyed.graph):
+        return keyed.function(runner)
+    machine_locks.let_the_server_go_first(lambda: wrapper.is_begun(keyed.graph.key))
+    compile_ahead.asked_for(wrapper, keyed.graph.key)
+    # Assumptions about sizes may not hold here.
+    if traced.direction != FORWARD or hashing.shape_environment(keyed.inputs) is not None:
+        return keyed.function(loading.load(wrapper, keyed.graph, keyed.inputs))
+    return _compiled_beside(job, traced, keyed)
 
-    def function(runner: loading.Runner) -> CachedGraph:
-        named = process_groups.naming(renamed, runner)
-        around = named if cut is None else cut.around(named)
-        run = equal_blocks.counting(worker_memory.watching(around, watch), graph.key.name, watch)
-        return CachedGraph(kept, watch, run, saved, graph.digest, written)
 
-    if runner := loading.known(graph):
-        return function(runner)
-    machine_locks.let_the_server_go_first(lambda: wrapper.is_begun(graph.key))
-    compile_ahead.asked_for(wrapper, graph.key)
-    if direction != FORWARD or hashing.shape_environment(inputs_left) is not None:
-        return function(loading.load(wrapper, graph, inputs_left))  # assumptions about sizes may not hold here
-    beside = CompileBeside(wrapper, graph)
+def _compiled_beside(job: _Job, traced: _Traced, keyed: _Keyed) -> CachedGraph:
+    """The function of a graph whose compile, if it needs one, runs while AOTAutograd goes on."""
+    beside = CompileBeside(job.wrapper, keyed.graph)
     job.beside.append(beside)
     beside.start()
-    load = functools.partial(loading.load, wrapper, graph, inputs_left, beside.finish)
+    load = functools.partial(loading.load, job.wrapper, keyed.graph, keyed.inputs, beside.finish)
     if not beside.is_under_way:
-        return function(load())
-    later = CachedGraph(kept, watch, None, saved, graph.digest, written)
-    ready = functools.partial(_or_in_job, job, traced, lambda: function(load()))
+        return keyed.function(load())
+    later = keyed.function_of(None)
+    ready = functools.partial(_or_in_job, job, traced, lambda: keyed.function(load()))
     job.later.append((later, ready))
     return later
 
@@ -391,19 +412,21 @@ def _here(run: Callable[[list[Any]], Any]) -> CachedGraph:
     return CachedGraph("", None, run)
 
 
-def _graph(
-    job: _Job, settings: Mapping[str, Any], direction: str, copy: fx.GraphModule, inputs: Sequence[Any]
-) -> tuple[GraphToCompile, Mapping[str, str]]:
-    """Key and, for a miss, content of a graph, and its process groups: canonical name → name in this process.
-
-    `copy` belongs to us: it is stripped to what is serialized.
-    """
-    wrapper, renamed = job.wrapper, process_groups.canonicalize(copy)
+def _keyed(job: _Job, traced: _Traced, copy: fx.GraphModule, saved: saved_strides.ExpectedStrides) -> _Keyed:
+    """Key and, for a miss, content of a graph. `copy` belongs to us: it is stripped to what is serialized."""
+    wrapper, (direction, gm, inputs) = job.wrapper, traced
+    found = _shareable_settings(job.patches, copy)  # read again: a backward graph may be compiled later
+    cut = cut_opaque(copy)
+    places = rounded(gm) if direction == FORWARD else []
+    if cut is not None and places:
+        places[0] = cut.without_passed(places[0])
+    inputs = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
+    settings = with_direction(found, direction, places)
+    groups = process_groups.canonicalize(copy)
     hashing.strip_unserialized(copy)
     digest = hashing.digest_graph(copy, inputs, settings)
     key = module_key(digest[:GRAPH_DIGITS], wrapper.options.compiler_flags)
-    compiler = wrapper.compiler.directory()
-    text = description.describe(copy, module=key.name, direction=direction, compiler=compiler)
+    text = description.describe(copy, module=key.name, direction=direction, compiler=wrapper.compiler.directory())
     loading.describe(wrapper, text)
     dispatch_cache.name_for_waiting(key.name)
     graph = GraphToCompile(
@@ -412,7 +435,7 @@ def _graph(
         data=functools.partial(_dumped, copy, inputs, settings),
         description=functools.partial(msgspec.json.encode, text),
     )
-    return graph, renamed
+    return _Keyed(graph, inputs, cut, groups, worker_memory.watch(direction), saved, written_inputs.places(gm))
 
 
 def _dumped(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> bytes:

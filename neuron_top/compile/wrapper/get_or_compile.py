@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from enum import Enum, auto
 from pathlib import Path
@@ -28,10 +27,9 @@ from neuron_top.cache.model.states import Lookup
 from neuron_top.cache.signing import keys_in_force
 from neuron_top.cache.stored_entry import StoredArtifact, Unsound
 from neuron_top.compile import side_channel
-from neuron_top.compile.claims.choice import turns_for
-from neuron_top.compile.claims.turns import ClaimLost, Turn, Turns
+from neuron_top.compile.claims.turns import ClaimLost, Turn
 from neuron_top.compile.compiler import Compiler, NotSerializable
-from neuron_top.compile.fetch.fetcher import Fetched, Fetcher, fetcher_for
+from neuron_top.compile.fetch.fetcher import Fetched
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.compile.wrapper.compile_end import full_place, is_disk_full
@@ -41,6 +39,7 @@ from neuron_top.compile.wrapper.lock_wait import wait_for_lock
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, PersistentCache, WritableEntry
 from neuron_top.compile.wrapper.refused_miss import refused_miss
 from neuron_top.compile.wrapper.scratch import Scratch, process_scratch
+from neuron_top.compile.wrapper.sharing import Sharing
 from neuron_top.errors import (
     CachedFailure,
     CacheNotMade,
@@ -51,9 +50,6 @@ from neuron_top.errors import (
     FileMalformed,
     NeuronTopError,
 )
-
-Share = Callable[[WritableEntry, Callable[[], None]], None]
-"""Stores an entry elsewhere; the function given to it is called before the mark and may raise to prevent it."""
 
 
 class _StoredFailure(NamedTuple):
@@ -81,16 +77,9 @@ class Wrapper:
         log: log_lines.WrapperLog | None = None,
         emit: side_channel.Emit = side_channel.emit,
         scratch: Scratch | None = None,
-        turns: Turns | None = None,
-        fetcher: Fetcher | None = None,
-        share: Share | None = None,
+        sharing: Sharing | None = None,
     ) -> None:
-        """`turns`: who may compile an entry among all nodes; `fetcher`: fetches artifacts that the cache lacks. None:
-        by the settings for the root.
-
-        `share`: stores a compiled entry elsewhere, before others get their turn at it; with it, the fetcher is asked
-        again when our turn comes.
-        """
+        """What is not given is as the settings and the environment of this process say."""
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.log_format(), level=options.log_level)
         self._scratch = scratch or process_scratch()
@@ -98,9 +87,7 @@ class Wrapper:
         self._keys = keys_in_force()
         self._root: Path | None = None
         self._has_compiled = False
-        self._turns = turns
-        self._emit, self._fetcher, self._share = emit, fetcher, share
-        self._fetcher_known = fetcher is not None
+        self._emit, self._sharing = emit, sharing or Sharing()
 
     def get_or_compile(self, graph: GraphToCompile) -> CompiledEntry:
         """A complete artifact for `graph`.
@@ -233,7 +220,7 @@ class Wrapper:
             return True
         with contextlib.suppress(OSError, NeuronTopError):  # the lookup fails in the same way, and reports it
             root = self._checked_root()
-            if self._fetcher_of(root) is not None:  # the fetcher may have what is missing here
+            if self._sharing.fetcher(root, self.log, self._emit) is not None:  # it may have what is missing here
                 return False
             finished = f"MODULE_*/{filenames.DONE}"
             if not any(root.glob(f"*/{finished}")):  # the compiler takes up to a second to know its own directory
@@ -322,7 +309,7 @@ class Wrapper:
         """Compile the entry if the turn and its lock are ours; otherwise what to do next."""
         if not turn.mine:
             return _Next.LOOK_UP
-        if self._share is not None and self._fetched(entry, graph.digest, anew=True).look_again:
+        if self._sharing.share is not None and self._fetched(entry, graph.digest, anew=True).look_again:
             return _Next.LOOK_UP  # the process that had its turn before has stored it
         lock = EntryLock(entry, claim=turn.place)
         try:
@@ -347,8 +334,8 @@ class Wrapper:
         try:
             compiled = self._compiling.compile(entry, graph, lock, confirm=turn.confirm)
             self._has_compiled = True
-            if self._share is not None:
-                self._share(entry, turn.confirm)
+            if self._sharing.share is not None:
+                self._sharing.share(entry, turn.confirm)
         except ClaimLost as lost:
             self.log.remark(f"{entry.module}: {lost}")
             return None
@@ -356,9 +343,7 @@ class Wrapper:
 
     def _turn(self, entry: WritableEntry, seen: Lookup) -> AbstractContextManager[Turn]:
         """The right to compile an entry, if nodes claim what they compile; `seen`: the result of the lookup before."""
-        if self._turns is None:
-            self._turns = turns_for(entry.root, self.log)
-        return self._turns.turn(
+        return self._sharing.turns(entry.root, self.log).turn(
             entry.path,
             settled=lambda: entry.state() is not seen,
             interrupted=lambda: self._compiling.interrupted,
@@ -367,16 +352,10 @@ class Wrapper:
 
     def _fetched(self, entry: WritableEntry, digest: str, *, anew: bool = False) -> Fetched:
         """Try to fetch the artifact, if there is an artifact source; not done for a stored failure."""
-        fetcher, state = self._fetcher_of(entry.root), entry.state()
+        fetcher, state = self._sharing.fetcher(entry.root, self.log, self._emit), entry.state()
         if fetcher is None or state is not Lookup.MISS:  # perhaps published a moment ago
             return Fetched(look_again=state is Lookup.HIT, waited=0.0)
         return fetcher.fetch(entry, digest, lambda: self._compiling.interrupted, anew=anew)
-
-    def _fetcher_of(self, root: Path) -> Fetcher | None:
-        if not self._fetcher_known:
-            self._fetcher = fetcher_for(root, self.log, self._emit)
-            self._fetcher_known = True
-        return self._fetcher
 
     def _looked_up(self, entry: WritableEntry, digest: str, before: _StoredFailure | None) -> CompiledEntry | None:
         state = entry.state()

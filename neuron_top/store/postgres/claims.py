@@ -68,12 +68,6 @@ class KeyClaims:
             )
         return deleted.rowcount > 0
 
-    def all(self) -> list[Claim]:
-        """All claims by key, also those that ran out and were not taken over yet."""
-        with self._database.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(f"SELECT {_COLUMNS} FROM neurontop.claims ORDER BY key").fetchall()
-        return msgspec.convert(rows, list[Claim])
-
     def _claimed(self, connection: Opened, key: str, *, taken_from: str = "") -> Claim:
         """The claim that this process has just taken or extended."""
         found = _claim_row(connection, key)

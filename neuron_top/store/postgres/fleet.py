@@ -25,7 +25,6 @@ from neuron_top.store.fleet_records import (
     NodeNow,
     NodeRecord,
     PhaseSpan,
-    RunPart,
     WaitRecord,
 )
 from neuron_top.store.postgres.claims import KeyClaims
@@ -291,15 +290,6 @@ class FleetStore:
             (job,),
         )
 
-    def parts(self, run: str) -> list[RunPart]:
-        """The part of a run that each spool of a node has shipped."""
-        return self._rows(
-            RunPart,
-            "SELECT run, node, spool, sequence, events, bytes, first, last, touched, finished, exit_code "
-            "FROM neurontop.parts WHERE run = %s ORDER BY node, spool",
-            (run,),
-        )
-
     def news(self, run: str, cursor: Cursor) -> list[Landed]:
         """Batches of a run after `cursor`, which moves to the last of them; call again until there are none.
 
@@ -336,13 +326,13 @@ class FleetStore:
             landed.append(Landed(node=node, spool=spool, sequence=sequence, events=events))
         return landed
 
-    def keys(self, root: str | None = None) -> list[NodeKey]:
-        """The states of keys on nodes: in all roots, or in one."""
+    def keys(self) -> list[NodeKey]:
+        """The states of keys on nodes, in all roots."""
         return self._rows(
             NodeKey,
             "SELECT root, key, node, state, bytes, compiler, seen, program, held FROM neurontop.node_keys "
-            "WHERE %s::text IS NULL OR root = %s ORDER BY root, key, node",
-            (root, root),
+            "ORDER BY root, key, node",
+            (),
         )
 
     def keys_of(self, node: str) -> list[NodeKey]:
@@ -352,15 +342,6 @@ class FleetStore:
             "SELECT root, key, node, state, bytes, compiler, seen, program, held FROM neurontop.node_keys "
             "WHERE node = %s",
             (node,),
-        )
-
-    def waits(self, job: str) -> list[WaitRecord]:
-        """Waits of a job for locks, the longest first."""
-        return self._rows(
-            WaitRecord,
-            "SELECT job, key, holder_node, waiter_node, ranks, seconds, first, last FROM neurontop.waits "
-            "WHERE job = %s ORDER BY seconds DESC, key, waiter_node",
-            (job,),
         )
 
     def listen(self, stop: threading.Event, *, seconds: float = 1.0) -> Iterator[str | None]:

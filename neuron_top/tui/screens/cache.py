@@ -31,6 +31,10 @@ from neuron_top.views.miss_explanation import known_roots
 from neuron_top.views.model import HITS, Run
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
+TRASH_HINT = "plan to undo"
+_OTHER_LINES = 2
+"""Lines that the panel of other caches has for each."""
+
 
 class ArrangedEntries(NamedTuple):
     """The entries as the screen arranges them."""
@@ -96,7 +100,7 @@ class CacheScreen(TableScreen):
         table.nothing = ("Looking through the caches…",)
         yield RenderWidget("problems", entry_rows.problems_panel, len)
         yield table
-        yield RenderWidget("others", lines, height)
+        yield RenderWidget("others", _others_lines, _others_height)
 
     def _title(self, theme: Theme, text: str, width: int, height: int) -> list[Strip]:
         return [entry_rows.title(theme, text, width, is_replay=self.host.is_replay)]
@@ -394,19 +398,15 @@ class CacheScreen(TableScreen):
 
 
 SCREEN = CacheScreen
-TRASH_HINT = "plan to undo"
 
 
-_EACH = 2
+def _others_height(view: Sequence[OtherCache]) -> int:
+    """How many lines the panel of other caches needs; 0 where there is none."""
+    return _OTHER_LINES * len(view)
 
 
-def height(view: Sequence[OtherCache]) -> int:
-    """How many lines the panel needs; 0 where there is no such cache."""
-    return _EACH * len(view)
-
-
-def lines(theme: Theme, view: Sequence[OtherCache], width: int, rows: int) -> list[Strip]:
-    """A title and a line of sums for each."""
+def _others_lines(theme: Theme, view: Sequence[OtherCache], width: int, rows: int) -> list[Strip]:
+    """A title and a line of sums for each of the other caches."""
     pairs = ((rule(theme, width, READ_ONLY, cache.root), _sums(theme, cache, width)) for cache in view)
     return [strip for pair in pairs for strip in pair][:rows]
 

@@ -18,10 +18,11 @@ from neuron_top.cache.locks import lock_owner
 from neuron_top.compile.claims.choice import claims_for
 from neuron_top.compile.claims.claim import Claimed, ClaimsUnreachable
 from neuron_top.compile.claims.node_gate import NodeGate
-from neuron_top.compile.claims.turns import Turns
+from neuron_top.compile.claims.turns import ClaimedTurns
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.sharing import Sharing
 from neuron_top.errors import UsageError
 from neuron_top.events import Event, WaitBegan
 from neuron_top.settings import Settings, load
@@ -83,10 +84,10 @@ class Node:
         self.compiler = compiler or Copying(delay=more.pop("delay", 0.0))
         log = WrapperLog(stream=self.said)
         limits = {"lease": 60.0, "longest_wait": 600.0, **more}
-        turns = Turns(self.claims, log, node=name, **limits)
+        turns = ClaimedTurns(self.claims, log, node=name, **limits)
         options = WrapperOptions(cache_url=str(root))
         self.reported: list[Event] = []
-        self.wrapper = Wrapper(self.compiler, options, log=log, emit=self.reported.append, turns=turns)
+        self.wrapper = Wrapper(self.compiler, options, log=log, emit=self.reported.append, sharing=Sharing(turns=turns))
         self.entry = self.wrapper.entry(GRAPH.key)
         self.thread = threading.Thread(target=self.obtain)
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from neuron_top.cache.model.keys import module_key
 from neuron_top.compile.claims.claim import Claimed, ClaimsUnreachable
-from neuron_top.compile.claims.turns import Turns
+from neuron_top.compile.claims.turns import ClaimedTurns
 from neuron_top.compile.fetch.fetcher import Fetcher
 from neuron_top.compile.fetch.source import SourceFile
 from neuron_top.compile.wrapper.log_lines import WrapperLog
@@ -64,7 +64,7 @@ def test_a_source_is_not_asked_with_every_graph(tmp_path: Path) -> None:
 
 def test_a_place_of_claims_is_not_asked_with_every_graph(tmp_path: Path) -> None:
     silent = Silent()
-    turns = Turns(silent, WrapperLog(), lease=60.0, longest_wait=600.0, node=tmp_path.name, clock=silent.clock)
+    turns = ClaimedTurns(silent, WrapperLog(), lease=60.0, longest_wait=600.0, node=tmp_path.name, clock=silent.clock)
 
     def is_ours(name: str) -> bool:
         with turns.turn(tmp_path / name, settled=lambda: False, interrupted=lambda: False) as turn:
