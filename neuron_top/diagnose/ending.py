@@ -101,13 +101,16 @@ class End(NamedTuple):
 
 def read(tail: bytes, first_line: int, offset: int, margin: Margin) -> End:
     """Read the end of a log with this margin, whose first line has this number and begins at this offset."""
+    raw_lines = tail.split(b"\n")
+    number, offset = first_line + len(raw_lines), offset + len(tail) + 1
     lines: list[LastLine] = []
-    for number, raw in enumerate(tail.split(b"\n"), first_line):
+    while raw_lines and len(lines) < _LAST_LINES:
+        raw = raw_lines.pop()
+        number, offset = number - 1, offset - len(raw) - 1
         text = strip_ansi(margin.split(raw).line.decode("utf-8", "replace")).strip()
         if text:
             lines.append(LastLine(number, offset, text))
-        offset += len(raw) + 1
-    lines = lines[-_LAST_LINES:]
+    lines.reverse()
     over = any(_OVER.search(line.text) for line in lines[-_LINES_TO_OVER:])
     began = max((line.number for line in lines if _NEXT_TASK.search(line.text)), default=0)
     successes = [line for line in lines if line.number > began and _says(line.text)]

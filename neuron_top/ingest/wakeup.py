@@ -4,7 +4,7 @@ Notifications only make the next look earlier; nothing depends on them. They do 
 /proc and on FUSE, they do not cover writes of other machines, and the kernel drops them when there are too many. So
 every wait also ends by itself: after `POLL_SECONDS` where notifications do not work, after `IDLE_SECONDS` where they
 do. A short pause after each wake-up gathers a burst of writes into one look. While files grow all the time,
-notifications cost more than they are worth (each write of a job is one): they are turned off for some seconds, and
+notifications cost more than they are worth (each write of a job is one): they are turned off for half a minute, and
 files are looked at every `POLL_SECONDS`.
 """
 
@@ -33,14 +33,14 @@ from neuron_top.cache import filesystem
 # Without it, watchdog's complaints would be printed: that notifications were turned off while one came, or overflowed.
 logging.getLogger("watchdog").addHandler(logging.NullHandler())
 
-POLL_SECONDS = 0.18
+POLL_SECONDS = 0.21
 """Short enough that a line is seen within a quarter of a second, and long enough that a log which grows all the time
 costs few looks and redraws."""
 IDLE_SECONDS = 1.0
 _GATHER_SECONDS = 0.03
 _BUSY_WAKEUPS = 10
 """This many wake-ups in a row mean that files grow all the time."""
-_REST_SECONDS = 5.0
+_REST_SECONDS = 30.0
 """How long notifications are then turned off."""
 _EVENTS: list[type[FileSystemEvent]] = [
     FileModifiedEvent, FileCreatedEvent, FileMovedEvent, FileDeletedEvent, FileClosedEvent,
@@ -97,7 +97,7 @@ class Wakeup(FileSystemEventHandler):
         usual = IDLE_SECONDS if self._notified and self._rest_until is None else POLL_SECONDS
         woken = self._event.wait(usual if at_most is None else min(usual, at_most))
         self._count(at_once=woken and time.monotonic() - began < POLL_SECONDS)
-        if not self._stopped.is_set():
+        if woken and not self._stopped.is_set():
             self._stopped.wait(_GATHER_SECONDS)
         self._event.clear()
 
