@@ -103,9 +103,9 @@ def test_what_a_logger_or_a_tool_prints_is_no_margin(name: bytes) -> None:
 
 
 def test_a_program_that_numbers_some_lines_itself_has_no_margin() -> None:
-    assert margin_of(b"1: first\nsecond\n3: third\n")== NO_MARGIN
-    assert margin_of(b"1: alone\n2: and its neighbour\n")== NO_MARGIN
-    assert margin_of(b"2: not\n5: by\n9: one\nbut of tasks\n")== NO_MARGIN
+    assert margin_of(b"1: first\nsecond\n3: third\n") == NO_MARGIN
+    assert margin_of(b"1: alone\n2: and its neighbour\n") == NO_MARGIN
+    assert margin_of(b"2: not\n5: by\n9: one\nbut of tasks\n") == NO_MARGIN
 
 
 def test_a_margin_is_seen_where_the_beginning_ends_inside_one() -> None:
