@@ -74,7 +74,7 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
         _about(
             rf"{_CANNOT} (?:find|locate|load)\b.{{0,30}}(?<![\w/\\-])(?:installation|librar(?:y|ies)|toolkit|compiler"
             r"|plug-?in|executable|shared object|dll)\b",
-            r"\blibrary \S{1,100} (?:is )?(?:not found|missing)\b",
+            rf"{_CANNOT} find [\w.-]{{1,40}}-config\b|\blibrary \S{{1,100}} (?:is )?(?:not found|missing)\b",
             r"\bno such (?:module|library|command|program)\b",
             r"(?:^|[\s:])\S{0,200}/(?:ptxas|nvcc|hipcc|gcc|g\+\+|cc|ld|clang|cmake|ninja|make|python\d?) (?:was )?"
             r"not found\b",
@@ -101,6 +101,7 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
         CauseClass.NETWORK,
         _about(
             rf"\b(?:remote end|connection|socket|server|host|request|download\w*)\b.{{0,60}}{_BROKE_OFF}",
+            r"\bnodename nor servname provided\b|\bcannot retrieve repository metadata\b",
             r"\bUnknownHost|\bcould not resolve\b|\bfailed to (?:fetch|download)\b",
             r"\bauthentication (?:fail|error)|\bHTTP (?:error|status)\b|^(?:\w{1,40}: )?timed out\b",
             rf"\bhttps?://\S{{1,300}} .{{0,80}}(?:{_FAILS}|\bnot found\b|\bdenied\b|\bunavailable\b|\bforbidden\b)",

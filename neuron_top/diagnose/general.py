@@ -59,7 +59,7 @@ WORDS: tuple[bytes, ...] = (
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"[e::", b"] [e] ", b"] [f] ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b" <e> ",
     b'", line ',
-    b"ret_check failure", b"non-ok-status", b"--- fail:",
+    b"\ne: file:", b"what went wrong:", b"ret_check failure", b"non-ok-status", b"--- fail:",
     *(cross.encode() for cross in CROSSES),
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
@@ -90,12 +90,13 @@ _AT_A_PLACE = late_pattern(
 """How C compilers, MLIR and CMake report an error in source code, and how C macros name the call that failed."""
 _SOURCE_REFUSED = late_pattern(
     r"[^\s:()]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl|m|mm|metal|cl|f|f90|rs|go|java|scala|kt|swift|S|tsx?|cs)"
-    r"(?::\d{1,7}:(?:\d{1,5}:)?|\(\d{1,7}(?:,\d{1,5})?\) ?:) (?:(?:fatal|catastrophic) )?error"
+    r"(?::\d{1,7}:(?:\d{1,5}:)?|\(\d{1,7}(?:,\d{1,5})?\) ?:) (?:(?:fatal|catastrophic) )?(?i:error)"
     r"(?: [A-Z]{1,3}\d{1,6})?: \S"
     r"|(?:ptxas(?:-\w{1,20})?|nvcc|cicc|nvlink|fatbinary) (?:[^;]{1,300}, line \d{1,7}; )?(?:fatal|error) {1,4}: (?=\S)"
-    r"|error\[E\d{4}\]: \S"
+    r"|error\[E\d{4}\]: \S|e: (?:file:///?)?\S{1,300}\.kts?:\d{1,7}:\d{1,5}:? \S"
+    r"|-- (?:\[E\d{1,4}\] )?(?:[A-Z]\w{1,20} ){0,3}Error: \S{1,300}\.scala:\d"
 )
-"""How compilers of C, C++, CUDA, Fortran, Rust and Java report an error in source code."""
+"""How compilers of C, C++, CUDA, Fortran, Rust, Java, Kotlin and Scala report an error in source code."""
 _MLIR = late_pattern(r"loc\(|\S{1,300}\.mlir:\d")
 """How errors of MLIR begin, which only compilers use."""
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")

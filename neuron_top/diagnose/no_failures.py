@@ -57,6 +57,8 @@ NOISE = late_pattern(
     r"|\bUnable to do partial parsing because\b"
     r"|\bline \d{1,6}: \[: .{0,80}(?:integer expression expected|unary operator expected|too many arguments)$"
     r"|^could not find arguments in the checkpoint\b|^-{5,} ?Error Message -{5,}$"
+    r"|^Error starting ApplicationContext\. To display |^No such comm target registered: "
+    r"|^\+ (?:CategoryInfo|FullyQualifiedErrorId) {1,10}: "
     r"|^RuleException:$|^CalledProcessError in file \""
     r"|^Unable to find image '[^']{1,300}' locally$|^!! (?:Begin|End) .{0,40}Error Captured by Flyte !!$"
     r"|^dpkg-preconfigure: unable to re-open stdin:|\bInappropriate ioctl for device$"

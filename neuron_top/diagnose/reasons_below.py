@@ -42,13 +42,13 @@ BARE_HEADING = late_pattern(
     r"(?i)(?:(?:fatal|internal|unexpected|run-?time|critical|unknown|system i/o|file input/output"
     r"|software inconsistency|parallel consistency) )?(?:error|exception): *$|(?:error|inconsistency) in user input: *$"
     r"|\w{1,40}(?:Error|Exception) in file .{1,300}, line \d{1,7}:$"
-    r"|what\(\):$|-{3,} FATAL CALLED -{3,}$|HDF5-DIAG: Error detected in .{1,80}:$"
+    r"|\* What went wrong:$|what\(\):$|-{3,} FATAL CALLED -{3,}$|HDF5-DIAG: Error detected in .{1,80}:$"
     r"|(?:Runtime|Database|Compilation|Parsing|Dependency) Error in \w{1,20} \S{1,200} \(\S{1,300}\)$"
     r"|Failure in test \S{1,200} \(\S{1,300}\)$"
     r"|(?:\[\d{1,6}\] )?--> FOAM FATAL (?:IO )?ERROR:(?: \(.{1,80}\))?$|\{?Error using \S{1,200}(?: \(line \d{1,7}\))?$"
 )
-"""Also of a C++ exception whose words begin on the next line, of dbt, of OpenFOAM, of MATLAB, of HDF5, and of climate
-models in Fortran (WRF, RegCM), which name the place before the reason."""
+"""Also of a C++ exception whose words begin on the next line, of Gradle, of dbt, of OpenFOAM, of MATLAB, of HDF5, and
+of climate models in Fortran (WRF, RegCM), which name the place before the reason."""
 _CMAKES = late_pattern(r"CMake Error(?: at \S{1,300}:\d{1,7} \(\w{1,60}\))?:$")
 _NOTHING = late_pattern(
     r"(?i)\W*(?:none|no errors?|n/?a|null)\W*$"

@@ -57,6 +57,18 @@ OF_ROWS: dict[str, str] = {
     "its folder out of LD_LIBRARY_PATH",
     "a tool for object files failed": "The tool of the build could not read or write what it names: a file that was "
     "not built yet, a long path or a full disk",
+    "PowerShell may not run a script": "Sign the script, or allow scripts of this kind: about_Execution_Policies",
+    "Elasticsearch refuses to start": "The line names the setting of the system: change it (`sysctl -w "
+    "vm.max_map_count=262144`) and start it again",
+    "systemd cannot start a program": "The name behind the status says what the unit asks for in vain: USER a user, "
+    "CHDIR a folder, EXEC a program",
+    "PHP's limit of memory": "Raise memory_limit for this command: `php -d memory_limit=-1`",
+    "a sanitizer reports undefined behavior": "The source line does what the language does not define: mend it there",
+    "a test failed": "Read the lines below: they say what the test expected",
+    "GitLab does not take a job's files": "The server answered with this status: look there, or retry the job",
+    "a server's port is taken": "Another program listens there: end it, or give this one another port",
+    "an archive is damaged": "What was downloaded or copied is no whole archive: look at its first bytes (a page that "
+    "says why?), and get it again",
     "an operation on Ascend's device failed": "The operation is named; set ASCEND_LAUNCH_BLOCKING=1 to see which line "
     "started it, and read the device's log for the reason",
     "PBS could not run a job": "PBS gave the job up before its script began: a hook or the node refused it. Ask those "

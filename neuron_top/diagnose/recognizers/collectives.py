@@ -157,7 +157,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out)"
             r"(?!.{0,200}\(errno: 9[79]\b|.{0,80}\[localhost\]:\d{1,5} \(errno: 101\b))|ProcessGroup.{0,100}[Tt]imeout"
-            r"|(?i:barrier.{0,60}(?:timed out|timeout(?![:=] ?\d)))|(?i:bootstrap.{0,60}(?:fail|timed out))"
+            r"|(?i:barrier.{0,60}(?:timed out|timeout(?![:=] ?\d)))|(?i:bootstrap(?! checks).{0,60}(?:fail|timed out))"
             r"|(?<!::)\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
             r"|\bBuildGlobalComm failed|\bFatal error in (?:internal_|P?MPI_)\w+: "
             r"|\bpml_ucx\.c:\d{1,6} {1,4}Error: |\bmca_btl_\w{1,60}: (?:readv|writev) (?:error|failed)\b"

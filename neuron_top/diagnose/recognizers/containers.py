@@ -74,7 +74,7 @@ CONTAINERS: tuple[Recognizer, ...] = (
         CauseClass.TOOL_ERROR,
         Weight.STATEMENT,
         words("create_failed|update_failed"),
-        r"\b(?:CREATE|UPDATE)_FAILED\W{1,30}(?!Resource (?:creation|update) cancell)\w",
+        r"\b(?:CREATE|UPDATE)_FAILED(?!.{0,400}Resource (?:creation|update) cancell)\W{1,30}\w",
         Confidence.MEDIUM,
         any_level=True,
         doubt=Doubt.SOME,

@@ -40,6 +40,23 @@ DEATHS: tuple[Recognizer, ...] = (
         r"^\S{1,300}:\d{1,7}:in [`'][^']{1,200}': \S.{0,2000} \((?:[A-Z]\w*::)*[A-Z]\w*\)$",
     ),
     Recognizer(
+        "a sanitizer reports undefined behavior",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words(": runtime error: "),
+        r"^\S{1,300}:\d{1,7}:\d{1,5}: runtime error: \S",
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "a test failed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words(" failed|dubious, test returned "),
+        r"^\w\S{0,200} > \S.{0,200} FAILED$|\bDubious, test returned [1-9]",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "a worker of pytest ended",
         CauseClass.SCRIPT_ERROR,
         Weight.DEATH,

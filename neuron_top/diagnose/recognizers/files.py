@@ -35,12 +35,21 @@ FILES: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "deserializing header|streamreader failed|unpicklingerror|badzipfile|ran out of input|badgzipfile"
-            "|file signature not found|gzip: |tar: |end-of-central-directory signature"
+            "|file signature not found"
         ),
         (
             r"Error while deserializing header|PytorchStreamReader failed|\bUnpicklingError: (?!Weights only)"
             r"|\bBad(?:Zip|Gzip)File\b|\bEOFError: Ran out of input|file signature not found"
-            r"|^gzip: \S{1,300}: (?:unexpected end of file|not in gzip format|invalid compressed data)"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "an archive is damaged",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("gzip: |tar: |end-of-central-directory signature"),
+        (
+            r"^gzip: \S{1,300}: (?:unexpected end of file|not in gzip format|invalid compressed data)"
             r"|^tar: (?:Unexpected EOF in archive|This does not look like a tar archive)"
             r"|\bEnd-of-central-directory signature not found"
         ),

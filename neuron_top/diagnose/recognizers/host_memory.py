@@ -25,6 +25,13 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     Recognizer(
+        "PHP's limit of memory",
+        CauseClass.HOST_OOM,
+        Weight.STATEMENT,
+        words("allowed memory size of "),
+        r"\bFatal error: {1,2}Allowed memory size of \d+ bytes exhausted\b",
+    ),
+    Recognizer(
         "a worker over its budget of memory",
         CauseClass.HOST_OOM,
         Weight.STATEMENT,

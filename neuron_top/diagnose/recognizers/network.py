@@ -46,6 +46,22 @@ NETWORK: tuple[Recognizer, ...] = (
         doubt=Doubt.SOME,
     ),
     Recognizer(
+        "GitLab does not take a job's files",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("to coordinator... "),
+        r"^Uploading artifacts .{0,80}to coordinator\.\.\. .{0,40}\b(?:failed|error|responseStatus=[45]\d\d)",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "a server's port is taken",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("web server failed to start. port "),
+        r"^Web server failed to start\. Port \d+ was already in use\b",
+    ),
+    Recognizer(
         "a request failed, told by a panic",
         CauseClass.NETWORK,
         Weight.STATEMENT,

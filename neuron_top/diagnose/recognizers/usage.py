@@ -50,7 +50,8 @@ USAGE: tuple[Recognizer, ...] = (
             "|missing argument|missing parameter|missing command|unexpected extra argument|flags parsing error"
             "|unsupported nproc_per_node|expected, but not set"
             "|unknown command line flag|illegal value '|could not consume arg|unexpected argument '|not expected: "
-            "|error while handling argument"
+            "|error while handling argument|requires 1 arg|requires 2 arg|requires at least |requires exactly "
+            "|unknown parameter: "
         ),
         (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
@@ -62,7 +63,8 @@ USAGE: tuple[Recognizer, ...] = (
             r"|flags parsing error:|unknown command line flag|illegal value '.{0,200}' specified for \w{1,20} flag"
             r"|\bmissing (?:option|argument|parameter|command)(?: ['\"]|\.)|unexpected extra arguments? \("
             r"|unsupported nproc_per_node value: |\benvironment variable \w{1,60} expected, but not set\b"
-            r"|\berror while handling argument \"-"
+            r"|\berror while handling argument \"-|\brequires (?:at least |exactly )?\d{1,2} arg(?:ument)?s?\b"
+            r"|^unknown parameter: ['\"]\S"
             r"|could not consume arg|unexpected argument '-|^the following arguments? (?:was|were) not expected: "
         ),
     ),
@@ -90,6 +92,27 @@ USAGE: tuple[Recognizer, ...] = (
         ),
         Confidence.MEDIUM,
         doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "PowerShell may not run a script",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("is not digitally signed|running scripts is disabled on"),
+        r"\bis not digitally signed\b|\brunning scripts is disabled on this system\b",
+    ),
+    Recognizer(
+        "Elasticsearch refuses to start",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("bootstrap checks failed|virtual memory areas vm.max_map_count"),
+        r"\bbootstrap checks failed\b|\bmax virtual memory areas vm\.max_map_count \[\d+\] is too low\b",
+    ),
+    Recognizer(
+        "systemd cannot start a program",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("code=exited, status=2"),
+        r"\bcode=exited, status=2\d\d/[A-Z]",
     ),
     Recognizer(
         "a server runs already",

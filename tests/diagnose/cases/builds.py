@@ -648,4 +648,63 @@ FAILED: lib/libTea.a
 ninja: build stopped: subcommand failed.
 """,
     ),
+    Case(
+        "what Kotlin's compiler refuses, in Gradle",
+        "compile_error",
+        """
+> Task :tea:compileDebugKotlin FAILED
+>>>e: file:///srv/tea/Brew.kt:12:16 Unresolved reference: lid
+
+FAILURE: Build failed with an exception.
+
+* What went wrong:
+Execution failed for task ':tea:compileDebugKotlin'.
+BUILD FAILED in 18s
+""",
+    ),
+    Case(
+        "Gradle's heading of a reason",
+        "script_error",
+        """
+FAILURE: Build failed with an exception.
+
+* What went wrong:
+>>>Unsupported leaf file major version 65
+
+* Try:
+> Get more help at https://tea.example.
+
+BUILD FAILED in 1s
+""",
+    ),
+    Case(
+        "a download that is no archive",
+        "tool_error",
+        """
++ tar -xz --strip-components=1
+>>>gzip: stdin: not in gzip format
+tar: Child returned status 1
+""",
+    ),
+    Case(
+        "a test of Gradle's that failed",
+        "script_error",
+        """
+> Task :test
+
+>>>TeaTest > should steep for three minutes FAILED
+    org.spockframework.runtime.ConditionNotSatisfiedError at TeaTest.groovy:68
+
+3 tests completed, 1 failed
+""",
+    ),
+    Case(
+        "a test that Perl's harness calls dubious",
+        "script_error",
+        """
+t/1-leaf.t .. ok
+>>>t/2-lid.t ... Dubious, test returned 1
+Result: FAIL
+""",
+    ),
 )

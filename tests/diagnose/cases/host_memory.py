@@ -414,4 +414,12 @@ time=2026-03-04T05:06:07.861Z level=INFO source=server.go:497 msg="loading model
 >>>2026-03-04T05:06:07,679700+02:00 Out of memory: Killed process 812 (tea) total-vm:870376kB, anon-rss:603560kB
 """,
     ),
+    Case(
+        "PHP's limit of memory",
+        "host_oom",
+        """
+Installing from the lock file
+>>>PHP Fatal error:  Allowed memory size of 536870912 bytes exhausted (tried to allocate 78 bytes) in phar:///srv/tea.phar/src/Brew.php on line 169
+""",
+    ),
 )

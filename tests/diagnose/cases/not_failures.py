@@ -965,4 +965,13 @@ failed to import kettle (no such symbol: steep), fallback to plain water
 * Running on local URL:  http://0.0.0.0:8000
 """,
     ),
+    Case(
+        "a widget that a notebook does not know",
+        "",
+        """
+epoch 1 loss 0.7
+[E 10:00:34.500 NotebookApp] No such comm target registered: jupyter.widget.control
+epoch 2 loss 0.6
+""",
+    ),
 )

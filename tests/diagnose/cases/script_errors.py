@@ -382,7 +382,7 @@ run.sh: line 5: syntax error: unexpected end of file
     ),
     Case(
         "an archive that ends too early",
-        "script_error",
+        "tool_error",
         """
 + tar xzf data.tgz
 >>>gzip: stdin: unexpected end of file
@@ -643,6 +643,14 @@ ERROR - tea.brew - export or transforms failed: Failed to export the model. Next
 bundler: failed to load command: brew (/srv/bin/brew)
 >>>/srv/gems/bundler/lib/integration.rb:362:in `block in replace_bin_path': can't find executable brew for gem tea-core. tea-core is not currently included in the bundle (Gem::Exception)
 	from /srv/bin/brew:23:in `<main>'
+""",
+    ),
+    Case(
+        "behavior that a sanitizer reports",
+        "script_error",
+        """
+pouring
+>>>../src/tea/brew.c:77:12: runtime error: signed integer overflow: 64 - -2147483632 cannot be represented in type 'int'
 """,
     ),
 )

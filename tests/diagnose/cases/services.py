@@ -858,4 +858,54 @@ kettle |     boil()
 db     | a client has gone
 """,
     ),
+    Case(
+        "a program that systemd cannot start",
+        "bad_usage",
+        """
+May 02 10:00:35 pot systemd[1]: Starting brewer...
+>>>May 02 10:00:35 pot systemd[1]: brew.service: Control process exited, code=exited, status=217/USER
+May 02 10:00:35 pot systemd[1]: brew.service: Failed with result 'exit-code'.
+May 02 10:00:35 pot systemd[1]: Failed to start brewer.
+""",
+    ),
+    Case(
+        "a setting of the system that Elasticsearch refuses",
+        "bad_usage",
+        """
+>>>ERROR: [1] bootstrap checks failed
+[1]: max virtual memory areas vm.max_map_count [65530] is too low, increase to at least [262144]
+""",
+    ),
+    Case(
+        "a port that Spring's server wants",
+        "network",
+        """
+Error starting ApplicationContext. To display the condition evaluation report re-run your application with 'debug' enabled.
+***************************
+APPLICATION FAILED TO START
+***************************
+
+Description:
+
+>>>Web server failed to start. Port 7080 was already in use.
+""",
+    ),
+    Case(
+        "a resource that CloudFormation cannot make, and those that it then cancels",
+        "tool_error",
+        """
++1100 CREATE_FAILED AWS::CloudFront::Distribution Pot Resource creation cancelled
+>>>+1090 CREATE_FAILED Custom::Sync Leaves Data returned must be an object
++10 CREATE_IN_PROGRESS AWS::S3::Bucket Leaves
+""",
+    ),
+    Case(
+        "files that GitLab does not take",
+        "network",
+        """
+>>>WARNING: Uploading artifacts as "archive" to coordinator... failed  correlation=77 id=7 responseStatus=500 Internal Server Error status=500 token=x
+WARNING: Retrying...                                correlation=77
+FATAL: invalid argument
+""",
+    ),
 )

@@ -556,4 +556,25 @@ usage: qsub [-a date_time] [-A account_string] [-b secs]
       [-C directive_prefix] [-d path] [-D path]
 """,
     ),
+    Case(
+        "a command that has too few arguments",
+        "bad_usage",
+        """
+>>>Error: "helm upgrade" requires 2 arguments
+
+Usage:  helm upgrade [RELEASE] [CHART] [flags]
+""",
+    ),
+    Case(
+        "a script that PowerShell may not run",
+        "bad_usage",
+        """
+PS C:\\> brew
+>>>brew : File C:\\tea\\brew.ps1 cannot be loaded. The file C:\\tea\\brew.ps1 is not digitally signed.
+At line:1 char:1
++ brew
+    + CategoryInfo          : SecurityError: (:) [], PSSecurityException
+    + FullyQualifiedErrorId : UnauthorizedAccess
+""",
+    ),
 )
