@@ -23,6 +23,9 @@ def with_hint(parser: argparse.ArgumentParser, message: str) -> str:
         choices = _choices(parser, found["argument"])
         if found["argument"] == "COMMAND":
             return no_command(found["given"], choices)
+        if "|" in found["argument"]:  # actions of a command that lists without one
+            meant = did_you_mean(found["given"], choices)
+            return f"no action {found['given']!r}{meant}; `{parser.prog}` alone lists; actions: {', '.join(choices)}"
         return message + did_you_mean(found["given"], choices)
     if found := _NO_OPTION.match(message):
         if _choices(parser, "COMMAND"):  # of a group, whose commands have the options

@@ -26,7 +26,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache copy`."""
     parser.usage = "%(prog)s [options] [ROOT] DEST"
     parser.add_argument(
-        "places", nargs="+", type=named, metavar="ROOT", help="source (default: the cache in force), then destination"
+        "places",
+        nargs="+",
+        type=named,
+        metavar="DEST",
+        help="destination; before it, the source (default: the cache in force)",
     )
     parser.add_argument(
         "--module", type=named, metavar="PATTERN", action="append", help="only these modules (may be repeated)"
