@@ -174,11 +174,17 @@ class ReportService:
         return multi_compare([self.plain(name) for name in names])
 
     def compare_caches(self, a: str, b: str) -> CacheComparison:
-        """Two caches side by side. Raises NothingToShow."""
+        """Two caches side by side. Raises NothingToShow, also where neither holds an entry."""
         from neuron_top.cache.scan.catalog import open_root
         from neuron_top.views.compare import compare_caches
 
-        return compare_caches(open_root(a, self._settings.state_path), open_root(b, self._settings.state_path))
+        first, second = (open_root(root, self._settings.state_path) for root in (a, b))
+        if not (first.entries or second.entries):
+            raise NothingToShow(
+                f"neither {first.root} nor {second.root} holds an entry of a compile cache; name the roots of two "
+                "caches, or two runs (of a folder of logs, the log files)"
+            )
+        return compare_caches(first, second)
 
 
 def html(view: Report | Compared) -> str:

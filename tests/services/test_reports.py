@@ -90,6 +90,15 @@ def test_two_caches_are_compared(service: ReportService, tmp_path: Path) -> None
     assert str(tmp_path / "a") in reports.markdown(view)
 
 
+def test_two_folders_without_an_entry_are_no_caches_to_compare(service: ReportService, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(NothingToShow, match=r"neither .*/a nor .*/b holds an entry of a compile cache"):
+        service.compare_caches(str(tmp_path / "a"), str(tmp_path / "b"))
+    write_entry(tmp_path / "b", {"model.neff": neff()})
+    assert service.compare_caches(str(tmp_path / "a"), str(tmp_path / "b")).only_b == 1
+
+
 def test_a_check_judges_a_run_and_a_cache_together(service: ReportService, log: str, tmp_path: Path) -> None:
     write_entry(tmp_path / "cache", {"model.neff": neff()})
     checked = service.check([log], {"max-failed": 0.0}, cache=str(tmp_path / "cache"), max_bytes=1)
