@@ -215,6 +215,8 @@ def _bare(text: str, prefix: prefixes.Prefix, offset: int, source: str, shape: R
     record.prefix = prefix
     record.rank, record.pid, record.level = prefix.rank, prefix.pid, prefix.level
     record.shape = shape
+    if record.rank is None:
+        record.rank = prefixes.rank_behind_a_stamp(text)
     return record
 
 

@@ -1,6 +1,6 @@
 """What launchers, containers and log services put in front of a line, split off to learn the line's rank and process.
 
-Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:` (with or without a stamp),
+Known: `[rank0]:` (with or without its colon), `[default3]:`, MPI's `[1,4]<stdout>:` (with or without a stamp),
 SageMaker's `[1,mpirank:4,algo-1]<stdout>:`,
 Kubernetes' `[0]:`, TorchX's `trainer/0 [3]:`, kubectl's `[pod/…]`, Ray's and vLLM's `(Name pid=123)`, SkyPilot's
 `(head, rank=0, pid=123)`, the model server's `[INFO ] PyProcess - W-80-model-stdout:` (with or without its level),
@@ -35,6 +35,7 @@ NO_PREFIX = Prefix()
 _PREFIX = late_pattern(
     r"\s*(?:"
     r"\[(?:rank|default)?(?P<rank>\d{1,6})\]: ?"
+    r"|\[rank(?P<bare>\d{1,6})\] (?=\S)"
     r"|(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?\[\d+,(?:mpirank:)?(?P<mpi>\d{1,6})(?:,[\w.-]{1,60})?\]<std(?:out|err)>: ?"
     r"|[a-z][\w-]{0,60}/\d{1,5} (?=\[\d{1,6}\]:)"
     r"|\[pod/[^\]\s]{1,300}\]\s"
@@ -60,6 +61,10 @@ _PREFIX = late_pattern(
     r"|(?P<level>INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[\w./-]{1,120}:\d{1,6}\] ?"
     r")"
 )
+_BEHIND_A_STAMP = late_pattern(
+    r"\s*\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\d.,Z+:-]{0,16}\]? (?:[\w.|\[\]:-]{1,60} ){0,4}?"
+    r"\[rank(\d{1,6})\](?:: ?| )(?=\S)"
+)
 _MOST = 4
 """Prefixes nest (a service around a server around a rank); more than this has not been seen."""
 
@@ -73,13 +78,19 @@ def split(text: str) -> tuple[Prefix, str]:
         found = _PREFIX.match(text, start)
         if found is None:
             break
-        rank = _number(found["rank"] or found["mpi"] or found["task"], rank)
+        rank = _number(found["rank"] or found["bare"] or found["mpi"] or found["task"], rank)
         pid = _number(found["pid"] or found["unit"] or found["process"] or found["daemon"], pid)
         level = LogLevel.named(found["level"]) if found["level"] else level
         start = found.end()
     if start == 0:
         return NO_PREFIX, text
     return Prefix(rank=rank, pid=pid, level=level), text[start:]
+
+
+def rank_behind_a_stamp(text: str) -> int | None:
+    """The rank that a logger puts behind its stamp and level; None where there is none."""
+    found = _BEHIND_A_STAMP.match(text) if "[rank" in text else None
+    return None if found is None else int(found[1])
 
 
 def _number(text: str | None, otherwise: int | None) -> int | None:

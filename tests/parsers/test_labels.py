@@ -102,6 +102,25 @@ def test_a_label_that_is_a_number_is_the_rank(label: str, rank: int | None) -> N
 
 
 @pytest.mark.parametrize(
+    ("front", "rank"),
+    [
+        ("[rank2] ", 2),
+        ("[rank2]: ", 2),
+        ("2026-02-14 09:30:11 INFO [rank12] ", 12),
+        ("2026-02-14 09:30:11,123 - INFO - [rank4]: ", 4),
+        ("[2026-02-14 09:30:11.123] [INFO] [rank5] ", 5),
+        ("the steps of [rank2] ", None),
+        ("[ranking] ", None),
+    ],
+)
+def test_a_rank_in_brackets_is_taken_with_and_without_its_colon_and_behind_a_stamp(
+    front: str, rank: int | None
+) -> None:
+    (step,) = only(StepReported, read(f"{front}step 3 loss 0.5\n"))
+    assert step.rank == rank
+
+
+@pytest.mark.parametrize(
     "front", ["Epoch 3 loss 0.5 ", "[ERROR 3] ", "half a wor", "ERROR: ", "  6%|▋  | 1/16 [00:00<00:04, 3.09it/s]",
               "2026-03-04T05:06:07Z ", "Using 3 workers: ", "2026-03-04 05:06:07,116::ERROR: "],
 )  # fmt: skip
