@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -18,12 +19,15 @@ from neuron_top.ingest.whole_log import WholeLog
 from neuron_top.plain_files import is_file, last_change, size_of
 from neuron_top.processes.log_input import has_compressed_data
 from neuron_top.processes.tail import FileChange, FileTail
+from neuron_top.run import log_activity
 from neuron_top.telemetry.source import Emit, emit_all
 from neuron_top.units import counted
 
 NOWHERE: Mapping[str, int] = MappingProxyType({})
 SUCCESSOR_SECONDS = 0.1
 """How long a log that was replaced must be quiet before the file in its place is read."""
+WAITING_SECONDS = log_activity.QUIET_SECONDS / 3
+"""How often it is said of a log that it will be read after those that are read now."""
 _COPIED_BYTES = 1 << 30
 """Bytes that the copies of all unpacked logs together may take on the disk."""
 _COPIED_FILES = 64
@@ -48,6 +52,7 @@ class LogFiles:
         begins: Mapping[str, int] = NOWHERE,
         left_out: Callable[[], Sequence[Path]] = tuple,
         without_logs: Callable[[], Mapping[Path, OSError | None]] = dict,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`begins`: by path, the offset at which reading begins; looked up when a log is first met.
 
@@ -56,6 +61,7 @@ class LogFiles:
         """
         self._paths, self._buffer, self._from_end = paths, buffer, from_end
         self._begins, self._left_out, self._without_logs = begins, left_out, without_logs
+        self._clock, self._waiting_said = clock, clock()
         self._tails: dict[str, FileTail] = {}
         self._ingestors: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
@@ -212,4 +218,13 @@ class LogFiles:
                         else ingestor.take(item.offset, item.data)
                     )
                     emit_all(events, emit)
+                self._say_who_waits(emit)
             emit_all([*ingestor.quiet(), *ingestor.caught_up(), *ingestor.grew()], emit)
+
+    def _say_who_waits(self, emit: Emit) -> None:
+        now = self._clock()
+        if now - self._waiting_said < WAITING_SECONDS:
+            return
+        self._waiting_said = now
+        for ingestor in self._ingestors.values():
+            emit_all(ingestor.waits(), emit)

@@ -109,6 +109,10 @@ class LogIngestor:
         """The event that the file was there already, to be sent before any of it is read: it shows the log's zone."""
         return [self._growth(at=self._last_clock)]
 
+    def waits(self) -> list[AnyEvent]:
+        """The same event again where nothing was read yet: other logs are read before this one, which is not silent."""
+        return self.found() if self._size and not self._end else []
+
     @property
     def settled(self) -> bool:
         """Whether nothing is held back that would be reported after a moment of quiet."""

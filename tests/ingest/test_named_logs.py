@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
@@ -13,10 +14,11 @@ import pytest
 
 from neuron_top.events import AnyEvent, OutputGrew, StepReported
 from neuron_top.ingest.assembly import paths_feed
-from neuron_top.ingest.followed_logs import LogFiles
+from neuron_top.ingest.followed_logs import WAITING_SECONDS, LogFiles
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import LogIngestor
 from neuron_top.parsers import timestamps
+from neuron_top.processes.tail import CHUNK_BYTES
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
@@ -122,6 +124,25 @@ def test_how_far_a_long_log_was_read_is_known_until_all_of_it_was(tmp_path: Path
     assert 0.1 < shares[-1] < 1
     assert run.training.step == 60_000
     assert run.silence.unread(time.time()) is None
+
+
+def test_a_log_that_waits_until_others_are_read_is_reported_again_and_again(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.log", tmp_path / "b.log"]
+    for path in paths:
+        path.write_text("".join(f"step {step} of 60000: loss 2.5\n" for step in range(60_001)))
+    clock, ends = itertools.count(0.0, 2 * WAITING_SECONDS), list[int]()
+    source = LogFiles(lambda: paths, LogBuffer(), clock=lambda: next(clock))
+
+    def take(event: AnyEvent) -> None:
+        if isinstance(event, OutputGrew) and event.path == str(paths[1]):
+            ends.append(event.end)
+            if event.end == event.size:
+                source.stop()
+
+    source.start(take)
+    chunks = -(-paths[0].stat().st_size // CHUNK_BYTES)
+    assert ends.count(0) >= chunks  # after each part of the first log, else it is "no line yet" after ten seconds
+    assert 0 not in ends[ends.count(0) :]
 
 
 def test_a_log_that_is_still_read_is_given_up_when_it_is_closed(tmp_path: Path) -> None:
