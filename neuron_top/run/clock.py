@@ -16,6 +16,9 @@ from neuron_top.events import CompileLogEvent, Event, LogEvent, OutputGrew
 
 LIVE_SECONDS = 5.0
 """A source is followed live if its lines arrive within this time after their own clock readings."""
+SET_BACK_SECONDS = 60.0
+"""A line whose clock is this much behind that of a line before it was written after the clock was set back, or has an
+older date that it quotes. Ranks that share a log differ by less."""
 _ZONE = 900.0
 
 Line = TypeVar("Line", bound=LogEvent)
@@ -67,6 +70,11 @@ class Clocks:
         """Whether an event without a clock is from lines that the log had before it was followed: its arrival then does
         not date it."""
         return event.at is None and self._grown.get((event.node, event.source)) is False
+
+    def is_set_back(self, event: LogEvent) -> bool:
+        """Whether the clock of an event that `dated` gave is far behind that of its source before."""
+        clock = self.sources.get((event.node, event.source))
+        return clock is not None and event.at is not None and clock.at + clock.offset - event.at > SET_BACK_SECONDS
 
     def dated(self, event: Line, *, ours: bool, remembered: bool = True) -> Line:
         """The event on the run's time line; `ours`: we started the run, so its lines are recent.

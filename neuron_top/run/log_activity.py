@@ -69,10 +69,10 @@ class LogActivity:
             self._clock_read(event.at)
             self.followed = max(event.seen, self.followed or event.seen)
 
-    def line(self, event: LogEvent) -> None:
-        """A line was read."""
+    def line(self, event: LogEvent, *, is_set_back: bool = False) -> None:
+        """A line was read. `is_set_back`: its clock was; it then does not tell when the job began."""
         self._clock_read(event.at)
-        if event.at is not None:
+        if event.at is not None and not is_set_back:
             self.began = event.at if self.began is None else min(self.began, event.at)
         if event.source == PIPE_SOURCE and event.at is not None and event.seen is not None:
             self.lag = event.seen - event.at

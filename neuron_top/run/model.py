@@ -328,7 +328,7 @@ class Run:
             self.silence.grew(event)
         elif isinstance(event, LogEvent):
             event = self._clocks.dated(event, ours=self.job.started is not None, remembered=not late)
-            self.silence.line(event)
+            self.silence.line(event, is_set_back=not late and self._clocks.is_set_back(event))
         return event
 
     def _extend_span(self, event: AnyEvent) -> None:
@@ -336,6 +336,8 @@ class Run:
         if isinstance(event, OutputGrew) and (event.written is not None or event.began is not None):
             clock = self.silence.began  # the event itself has the time of the last lines
             self._extend(clock, clock)
+        if isinstance(event, LogEvent) and self._clocks.is_set_back(event):
+            return  # it would begin the run before its first line
         if not self._clocks.is_old(event):  # an old one came when the log was opened, which tells nothing
             self._extend(clock, event.time)
 

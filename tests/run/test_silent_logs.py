@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from neuron_top import events as ev
@@ -115,3 +116,16 @@ def test_a_file_that_is_followed_is_as_old_as_its_last_line_and_new_when_it_grow
         assert feed.read(overview).header.silent is None
     finally:
         feed.stop()
+
+
+def test_lines_after_the_clock_was_set_back_do_not_begin_the_job_before_its_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    clocks = [*range(0, 1000, 10), *range(-2600, -1600, 10)]  # an hour back, after a thousand seconds
+    lines = (datetime.fromtimestamp(LONG_AGO + clock, UTC).isoformat(sep=" ") for clock in clocks)
+    path.write_text("".join(f"{line} step {step} loss 2.5\n" for step, line in enumerate(lines)))
+    feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(path)])
+    feed.start(lambda: None)
+    feed.settle(0.0)
+    feed.stop()
+    assert feed.read(lambda run, now: run.started) == LONG_AGO
+    assert feed.read(overview).header.elapsed == 990.0  # it took longer, which is not known; a report says "at least"
