@@ -15,7 +15,7 @@ from textual.widgets import Input
 from neuron_top import events as ev
 from neuron_top.cache.model.states import State
 from neuron_top.run.model import Run
-from neuron_top.services.fleet_actions import FleetRequest
+from neuron_top.services.fleet_actions import FLEET_ACTIONS, FleetRequest
 from neuron_top.settings import Settings
 from neuron_top.tui import theme
 from neuron_top.tui.app import TopApp
@@ -262,6 +262,25 @@ async def test_the_form_for_nodes_is_filled_in_with_the_mouse() -> None:
         await pilot.click("#source", offset=(4, 0))
         await pilot.press(*"/pool", "tab", *"/cache")
         assert page.request == FleetRequest(action="pull", source="/pool", root="/cache", assume_exclusive=True)
+
+
+async def test_the_form_for_nodes_shows_all_of_it_on_a_small_terminal() -> None:
+    async with running(size=(50, 15)) as (app, pilot):
+        page = FleetRequestPage(["n1"])
+        app.open(page)
+        await drawn(app, pilot)
+        seen = shown_on(page)
+        assert all(action in seen for action in FLEET_ACTIONS)
+        assert "Nodes: names or patterns with commas; * is all" in seen
+        await pilot.press("up")  # to the last field
+        await drawn(app, pilot)
+        seen += shown_on(page)
+        assert "enter asks for plans" in seen
+        assert "…" not in "".join(line for line in seen.splitlines() if "Overview" not in line)
+
+
+def shown_on(page: LiveScreen) -> str:
+    return "\n".join("".join(part.text for part in line) for line in page._compositor.render_strips())
 
 
 async def test_a_running_recording_is_never_deleted() -> None:
@@ -547,6 +566,14 @@ async def test_help_shows_the_keys_of_the_screen_and_closes_with_three_keys() ->
             await pilot.press(key)
             assert not isinstance(app.screen, HelpPage)
             assert app.is_running
+
+
+async def test_help_names_the_key_of_themes_only_where_there_are_colors(monkeypatch: pytest.MonkeyPatch) -> None:
+    for no_color in ("", "1"):
+        monkeypatch.setenv("NO_COLOR", no_color)
+        async with running() as (app, pilot):
+            await pilot.press("question_mark")
+            assert ("the next theme" in app.screen.query_one(Page).text) is not bool(no_color)
 
 
 async def test_help_and_bottom_line_of_a_question_name_its_own_keys_alone() -> None:

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from textual.binding import Binding
+from textual.containers import VerticalScroll
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
 from neuron_top.services.fleet_actions import FLEET_ACTIONS, FleetRequest
-from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.drawing import paragraph, rule
 from neuron_top.tui.keys import QUESTION, screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.fleet_change import FleetChangePage
-from neuron_top.tui.screens.question_page import clickable, put_button
+from neuron_top.tui.screens.question_page import button_lines, clickable
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.keybar import KeyBar
-from neuron_top.tui.widgets.page import Page
-from neuron_top.tui.widgets.render_widget import RenderWidget
+from neuron_top.tui.widgets.render_widget import Draw, RenderWidget
 from neuron_top.views.model import Run
 
 ACTION, NODES, MODULES, SOURCE, ROOT, EXCLUSIVE = "action", "nodes", "modules", "source", "root", "exclusive"
@@ -56,16 +56,32 @@ class FleetRequestPage(LiveScreen):
         self.assume_exclusive = False
 
     def body(self) -> Iterable[Widget]:
-        """The actions, a line for each field, and what enter does."""
-        yield RenderWidget(ACTION, self._draw_actions, lambda view: 4)
+        """The form, which scrolls to its field where the terminal is too low for all of it."""
+        yield VerticalScroll(*self._fields(), id="form", can_focus=False)
+
+    def _fields(self) -> Iterable[Widget]:
+        """The actions, a title and a line for each field, and what enter does."""
+        yield RenderWidget(ACTION, self._draw_actions, self._lines_of_actions)
         for name in TYPED:
-            yield RenderWidget(f"label-{name}", self._draw_label, lambda view: 1)
+            yield self._drawn(f"label-{name}", self._draw_label)
             yield Input(self._first.get(name, ""), id=name, classes="field", compact=True)
-        yield RenderWidget(EXCLUSIVE, self._draw_exclusive, lambda view: 2)
-        yield Page(lambda theme, width: ())  # keeps the bottom line at the bottom
+        yield self._drawn(EXCLUSIVE, self._draw_exclusive)
+
+    def _drawn(self, name: str, draw: Draw) -> RenderWidget:
+        """A part that is as high as what it draws in the width of the terminal."""
+        return RenderWidget(name, draw, lambda view: len(draw(self.host.render_theme, view, self.size.width, 0)))
+
+    def _lines_of_actions(self, action: str) -> int:
+        """Those of the action that has most to say: nothing below moves when another one is chosen."""
+        theme, width = self.host.render_theme, self.size.width
+        return max(len(self._draw_actions(theme, name, width, 0)) for name in self._names)
 
     def on_mount(self) -> None:
         """Draw it once; it has nothing to wait for."""
+        self._redraw()
+
+    def on_resize(self) -> None:
+        """Parts may need fewer or more lines now."""
         self._redraw()
 
     def read(self, run: Run, now: float) -> Any:
@@ -102,7 +118,7 @@ class FleetRequestPage(LiveScreen):
         self.set_focus(self.query_one(f"#{self.field}", Input) if self.field in TYPED else None)
         self._redraw()
 
-    def action_choose(self, action: int) -> None:
+    def action_press(self, action: int) -> None:
         """Choose an action that was clicked."""
         self.set_focus(None)
         self.field, self.chosen = ACTION, action
@@ -159,26 +175,26 @@ class FleetRequestPage(LiveScreen):
             self.query_one(f"#label-{name}", RenderWidget).show((name, is_usable, self.field == name))
             self.query_one(f"#{name}", Input).disabled = not is_usable
         self.query_one(f"#{EXCLUSIVE}", RenderWidget).show((self.assume_exclusive, self.field == EXCLUSIVE))
+        if self.field not in TYPED:  # a field with the focus comes into sight by itself
+            self.query_one(f"#{self.field}").scroll_visible(animate=False)
 
     def _draw_actions(self, theme: Theme, action: str, width: int, height: int) -> list[Strip]:
-        line = Line(theme, width).gap(2)
-        for number, name in enumerate(self._names):
-            put_button(line, theme, name, f"choose({number})", chosen=name == action)
         keys = "← → chooses" if self.field == ACTION else "↑ here to choose another"
         about = f"{FLEET_ACTIONS[action].fleet_help}. {keys}"
-        head = rule(theme, width, "Ask nodes of the fleet for a change", "nothing is done yet")
-        return [head, line.strip(), *paragraph(theme, about, width, theme.quiet)]
+        head = rule(theme, width, "Ask nodes for a change", "nothing is done yet")
+        buttons = button_lines(theme, width, self._names, self.chosen)
+        return [head, *buttons, *paragraph(theme, about, width, theme.quiet)]
 
     def _draw_label(self, theme: Theme, view: tuple[str, bool, bool], width: int, height: int) -> list[Strip]:
         name, is_usable, is_here = view
         style = theme.title if is_here else theme.text if is_usable else theme.faint
-        return [Line(theme, width).gap(2).put(TYPED[name], style).strip()]
+        return paragraph(theme, TYPED[name], width, style)
 
     def _draw_exclusive(self, theme: Theme, view: tuple[bool, bool], width: int, height: int) -> list[Strip]:
         stated, is_here = view
         text = f"[{'x' if stated else ' '}] no other host or container uses these caches (← →)"
         keys = "enter asks for plans · ↑ ↓ moves · esc closes"
         return [
-            Line(theme, width).gap(2).put(text, clickable(theme.title if is_here else theme.text, "state")).strip(),
-            Line(theme, width).gap(2).put(keys, theme.quiet).strip(),
+            *paragraph(theme, text, width, clickable(theme.title if is_here else theme.text, "state")),
+            *paragraph(theme, keys, width, theme.quiet),
         ]

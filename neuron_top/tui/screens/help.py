@@ -15,7 +15,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import EVERYWHERE, FLEET, MOVING, SCREENS, Key, keys_for
 from neuron_top.tui.screens.detail import DetailPage
-from neuron_top.tui.theme import Theme
+from neuron_top.tui.theme import NO_COLOR, Theme
 from neuron_top.tui.widgets.page import Page
 from neuron_top.views.model import GraphState, State
 from neuron_top.views.words import TERMS, entry_state_words, graph_state_words
@@ -50,9 +50,10 @@ def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
     """The page: keys in two columns where there is room, then what words and signs mean."""
     title = next((row.title for row in (*SCREENS, FLEET) if row.name == screen), "this page")
     strips: list[Strip] = []
-    for heading, keys in _sections(title, keys_for(screen)):
+    keys = [key for key in keys_for(screen) if key.action != "app.next_theme" or theme.palette is not NO_COLOR]
+    for heading, rows in _sections(title, keys):
         strips += [Line(theme, width).strip()] if strips else []
-        strips += [rule(theme, width, heading, "" if strips else "esc closes"), *_key_lines(theme, width, keys)]
+        strips += [rule(theme, width, heading, "" if strips else "esc closes"), *_key_lines(theme, width, rows)]
     words = _words(screen)
     if words:
         strips += [Line(theme, width).strip(), rule(theme, width, "Words")]
