@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 import msgspec
 
-from neuron_top.escapes import PLAIN, visible, visible_lines
+from neuron_top.escapes import PLAIN, shortened, visible, visible_lines
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -208,10 +208,25 @@ def colors_wanted() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Aligned columns of text, each cell one safe line; the columns in `right` are right-aligned (numbers)."""
+_LEAST_NAME = 16
+"""Characters that are left of a name where a terminal is narrow."""
+
+
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = (), *, names: int | None = None
+) -> str:
+    """Aligned columns of text, each cell one safe line; the columns in `right` are right-aligned (numbers).
+
+    `names`: a column whose long cells are shortened on a terminal on which the rows would not fit.
+    """
     lines = [list(header), *(list(map(visible, row)) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    over = sum(widths) + 2 * (len(widths) - 1) - terminal_width()
+    if names is not None and over > 0 and sys.stdout.isatty():
+        longest = max(_LEAST_NAME, widths[names] - over)
+        for line in lines:
+            line[names] = shortened(line[names], longest)
+        widths[names] = max(len(line[names]) for line in lines)
     return "\n".join(
         "  ".join(
             cell.rjust(width) if column in right else cell.ljust(width)

@@ -80,7 +80,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not rows:
         raise service.nothing_recorded
     columns = len(_HEADER) if any(row.tags for row in rows) else len(_HEADER) - 1
-    print(table(_HEADER[:columns], [_cells(row)[:columns] for row in rows], right=(3, 5, 6, 7)))
+    print(table(_HEADER[:columns], [_cells(row)[:columns] for row in rows], right=(3, 5, 6, 7), names=1))
     if count > len(rows) and not _is_filtered(arguments):
         log_stderr(f"{counted(count - len(rows), 'older recording')}; list them with neurontop runs --all")
     return 0

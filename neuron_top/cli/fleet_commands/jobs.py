@@ -31,9 +31,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(jobs)
     elif jobs:
-        print(
-            table(("job", "name", "state", "nodes", "phase", "step", "left", "longest wait"), map(_cells, jobs), (6,))
-        )
+        header = ("job", "name", "state", "nodes", "phase", "step", "left", "longest wait")
+        print(table(header, map(_cells, jobs), (6,), names=1))
     else:
         print_text("no job yet: start one under `neurontop run --store …`, or agents beside it (`neurontop agent`)")
     return 0
