@@ -52,13 +52,20 @@ def execute(arguments: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise  # the reader of our output went away
     except OSError as problem:
-        if arguments.action in READING or not _DOES_NOTHING.isdisjoint(arguments.rest):
-            raise  # nothing was done that a journal could list
-        where = f": {visible(str(problem.filename))}" if problem.filename else ""
+        if not _is_journaled(arguments):
+            raise
+        where = visible(str(problem.filename)) if problem.filename else "the cache, or standard output"
         raise RefusedForSafety(
-            f"cache {arguments.action} was stopped by the disk ({problem.strerror or problem}{where}); "
+            f"cache {arguments.action} was stopped by the disk ({problem.strerror or problem}: {where}); "
             "`neurontop cache journal` lists what was done"
         ) from None
+
+
+def _is_journaled(arguments: argparse.Namespace) -> bool:
+    """Whether the command may have done something that a journal lists."""
+    if arguments.action in (*READING, "policy") or not _DOES_NOTHING.isdisjoint(arguments.rest):
+        return False
+    return arguments.action != "verify" or "--quarantine" in arguments.rest
 
 
 def _name_the_root(given: argparse.Namespace) -> None:

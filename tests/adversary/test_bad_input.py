@@ -316,11 +316,17 @@ def test_a_full_disk_behind_standard_output_is_reported_in_a_sentence(tmp_path: 
     assert (ended.returncode, ended.stderr) == (2, "neurontop: standard output: No space left on device\n")
 
 
-@pytest.mark.parametrize("words", [["ls"], ["ls", "--json"], ["roots"], ["evict", "--older-than", "1d", "--dry-run"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ls"], ["ls", "--json"], ["roots"], ["evict", "--older-than", "1d", "--dry-run"], ["verify", "--json"],
+        ["policy"],
+    ],
+)  # fmt: skip
 def test_a_command_of_the_cache_that_only_looks_says_no_more_of_a_full_disk(tmp_path: Path, words: list[str]) -> None:
     for number in range(60):  # more than a buffer: it fails while it is written
         write_entry(tmp_path / "cache", {"model.hlo_module.pb": b"x"}, graph=f"{number:020d}", age=3 * 86400.0)
-    command = ["cache", *words, *([] if words == ["roots"] else [str(tmp_path / "cache")])]
+    command = ["cache", *words, *([] if words in (["roots"], ["policy"]) else [str(tmp_path / "cache")])]
     with open("/dev/full", "w") as full:
         ended = _neurontop(command, tmp_path, stdout=full)
     assert (ended.returncode, ended.stderr.splitlines()[-1]) == (
