@@ -167,7 +167,8 @@ def _check_options(arguments: Sequence[str]) -> None:
 
 def overview_parser() -> argparse.ArgumentParser:
     """The parser of `neurontop --help`: it names the commands and knows none of their options."""
-    rows = "\n".join(f"  {row.name:<10} {row.summary}" for row in COMMANDS)
+    width = max(len(row.name) for row in COMMANDS) + 1  # two blanks are a column of explanations
+    rows = "\n".join(f"  {row.name:<{width}} {row.summary}" for row in COMMANDS)
     parser = Parser(
         prog="neurontop",
         usage="neurontop [command] [options]",

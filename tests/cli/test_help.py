@@ -71,6 +71,13 @@ def test_descriptions_fit_a_narrow_terminal_but_for_commands_that_are_longer(mon
         assert len(line) <= columns or is_command, line
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_list_of_commands_fits_a_narrow_terminal(monkeypatch, columns) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    rows = overview_parser().format_help().partition("commands:")[2].partition("options:")[0]
+    assert [line for line in rows.splitlines() if len(line) > columns] == []
+
+
 @pytest.mark.parametrize("columns", [60, 80, 120])
 @pytest.mark.parametrize("row", OWN_COMMANDS, ids=lambda row: row.name)
 def test_usage_lines_fit_the_terminal_and_keep_every_part(monkeypatch, row, columns) -> None:
