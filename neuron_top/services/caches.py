@@ -220,9 +220,12 @@ class CacheService(CacheReader):
     ) -> Plan:
         """The plan to copy hits that `target` lacks; with `notify` a bucket is read through its shared index.
 
-        Raises UsageError if both are the same cache or one is inside the other, and for a bad compiler.
+        Raises UsageError if both are the same cache or one is inside the other, where a file stands in the place of the
+        destination, and for a bad compiler.
         """
         origin, destination = self.backend(source), self.backend(target)
+        if Path(destination.root).is_file():
+            raise UsageError(f"no cache can be made at {destination.root}: it is a file")
         if origin.root == destination.root:
             raise UsageError("source and destination are the same cache")
         if f"{destination.root}/".startswith(f"{origin.root}/") or f"{origin.root}/".startswith(f"{destination.root}/"):

@@ -118,7 +118,7 @@ def test_a_plan_that_is_named_is_purged_only_if_it_is_old_enough(root: Path, run
     young = run("purge", root, "--plan", plan, "--older-than", "7d", "--yes")
     assert young.returncode == 0
     assert f"holds nothing of plan {plan} that was executed at least 7d ago" in young.stderr
-    assert run("restore", plan, root).returncode == 0
+    assert run("restore", root, plan).returncode == 0, "the words may stand in either order"
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_a_plan_can_be_saved_and_applied_later(root: Path, run: Run, tmp_path: P
 def test_an_undone_plan_cannot_be_resumed_by_its_name(root: Path, run: Run) -> None:
     done = json.loads(run("evict", root, "--older-than", "25d", "--yes", "--json").stdout)
     plan = done["outcomes"][0]["plan"]
-    assert run("restore", plan, root).returncode == 0
+    assert run("restore", root, plan).returncode == 0, "the words may stand in either order"
     again = run("apply", plan, root, "--yes")
     assert (again.returncode, again.stderr) == (3, f"neurontop: plan {plan} was restored: make a new one\n")
 
@@ -522,8 +522,9 @@ def test_copies_are_hits_at_their_destination(root: Path, run: Run, tmp_path: Pa
     assert again["plans"][0]["steps"] == []
 
 
-def test_no_cache_is_copied_into_a_folder_of_itself_nor_out_of_one(root: Path, run: Run) -> None:
-    for words in ((root, root), (root, root / "below"), (root / next(root.iterdir()).name, root)):
+def test_no_cache_is_copied_into_a_folder_of_itself_nor_out_of_one_nor_into_a_file(root: Path, run: Run) -> None:
+    (file := root.parent / "a-file").touch()
+    for words in ((root, root), (root, root / "below"), (root / next(root.iterdir()).name, root), (root, file)):
         refused = run("copy", *words, "--dry-run")
         assert (refused.returncode, refused.stdout) == (2, ""), words
     assert run("copy", root, f"{root}-beside", "--dry-run").returncode == 0

@@ -97,10 +97,11 @@ def _restore(arguments: argparse.Namespace) -> int:
 
 
 def _plan_and_root(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
-    """A single word is a plan's name if it looks like one, else the root."""
-    if arguments.plan is not None and arguments.root is None and not PLAN_NAME.match(arguments.plan):
-        return None, arguments.plan
-    return arguments.plan, arguments.root
+    """A single word is a plan's name if it looks like one, else the root; two may stand in either order."""
+    plan, root = arguments.plan, arguments.root
+    if plan is not None and not PLAN_NAME.match(plan) and (root is None or PLAN_NAME.match(root)):
+        return root, plan
+    return plan, root
 
 
 def _newest(service: CacheService, root: str, given: str | None) -> PlanHistory:
