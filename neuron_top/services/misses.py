@@ -41,18 +41,19 @@ OTHER_ROOTS = 3
 
 
 class MissService:
-    """Explains misses. `root`: look in this cache, whatever a query names."""
+    """Explains misses. `root`: look in this cache, whatever a query names. `named`: caches that were named for this
+    program, the first of which is looked in where a query names none of this machine."""
 
-    def __init__(self, settings: Settings, root: str | None = None) -> None:
-        self._settings, self._root = settings, root
+    def __init__(self, settings: Settings, root: str | None = None, named: Sequence[str] = ()) -> None:
+        self._settings, self._root, self._named = settings, root, named
 
     def why(self, query: MissQuery) -> MissExplanation:
         """Why a graph missed; if no cache can be read, the answer says so."""
-        return _answer(_Explainer(self._settings, self._root), query)
+        return _answer(self._explainer(), query)
 
     def misses(self, queries: Sequence[MissQuery]) -> Misses:
         """Why these graphs missed, up to a limit; each cache is read once for all of them."""
-        explainer = _Explainer(self._settings, self._root)
+        explainer = self._explainer()
         answers = tuple(_answer(explainer, query) for query in queries[:MISSES_EXPLAINED])
         return Misses(met=len(queries), explained=answers)
 
@@ -65,7 +66,7 @@ class MissService:
 
         Raises NothingToShow, and UsageError if it is a part of the keys of several graphs.
         """
-        explainer = _Explainer(self._settings, self._root)
+        explainer = self._explainer()
         query = MissQuery(module=module)
         keys = sorted({entry.module for entry in explainer.entries(query)})
         if len({key.partition("+")[0] for key in keys}) > 1:
@@ -77,8 +78,11 @@ class MissService:
     def explain_run(self, run: Run, limit: int) -> tuple[list[MissDocument], int]:
         """The misses of a run that took longest, `limit` of them explained; and how many there are."""
         queries = questions(run, 0.0)
-        explainer = _Explainer(self._settings, self._root)
+        explainer = self._explainer()
         return [document(explainer.explain(query)) for query in queries[:limit]], len(queries)
+
+    def _explainer(self) -> _Explainer:
+        return _Explainer(self._settings, self._root, self._named)
 
 
 def _answer(explainer: _Explainer, query: MissQuery) -> MissExplanation:
@@ -93,8 +97,8 @@ def _answer(explainer: _Explainer, query: MissQuery) -> MissExplanation:
 class _Explainer:
     """Explains misses from the caches of this machine as they are now; each cache is read once."""
 
-    def __init__(self, settings: Settings, root: str | None) -> None:
-        self._settings, self._root = settings, root
+    def __init__(self, settings: Settings, root: str | None, named: Sequence[str]) -> None:
+        self._settings, self._root, self._named = settings, root, named
         self._snapshots: dict[str, Snapshot] = {}
         self._evidence = MissEvidence()
 
@@ -118,8 +122,9 @@ class _Explainer:
         )
 
     def _root_of(self, query: MissQuery) -> str:
-        """The first root of the query that is a folder here; the root in force if the query names none."""
-        if (here := first_local_root(query.roots)) is not None:
+        """The first root of the query that is a folder here, else the first named one; the root in force where neither
+        names any."""
+        if (here := first_local_root((*query.roots, *self._named))) is not None:
             return here
         if query.roots:
             raise NothingToShow(f"the cache {query.roots[0]} is not a folder of this machine")

@@ -62,7 +62,7 @@ class Services:
         """Why graphs missed."""
         from neuron_top.services.misses import MissService
 
-        return MissService(self._settings)
+        return MissService(self._settings, named=self._named_caches or ())
 
     @cached_property
     def caches(self) -> CacheService:

@@ -63,6 +63,14 @@ def test_the_answer_names_the_likeliest_cause_and_what_it_was_compared_with(
     assert reported.footnote.startswith(f"compared with 1 graph of {root}")
 
 
+def test_a_run_that_names_no_cache_of_this_machine_is_explained_by_the_cache_that_was_named(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    module = stored(root, training_step(Step()), 1, OLD)
+    service = MissService(Settings(state_dir=str(tmp_path / "state")), named=("s3://bucket", str(root)))
+    for named_by_run in ((), ("/nowhere",)):
+        assert str(root) in service.why(MissQuery(module=module, roots=named_by_run)).footnote
+
+
 def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, service: MissService) -> None:
     root = tmp_path / "cache"
     stored(root, training_step(Step()), 1, OLD)
