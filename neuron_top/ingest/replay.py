@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.events import AnyEvent
+from neuron_top.events import AnyEvent, RunStarted
 from neuron_top.events.log_sources import log_source, path_of
 from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_files import lines_at, newer, older
@@ -272,4 +272,6 @@ class _Lookahead:
 
 
 def _arrival(event: AnyEvent) -> float | None:
+    if isinstance(event, RunStarted):  # it is stored a moment after the start, at which a replay begins
+        return event.at
     return event.seen if event.seen is not None else event.at

@@ -65,7 +65,7 @@ def store_path(tmp_path: Path) -> Path:
     log = tmp_path / "runs" / "r-1" / "output.log"
     log.parent.mkdir(parents=True)
     log.write_bytes(b"step one\nstep two\nstep three\n")
-    events: list[AnyEvent] = [RunStarted(run="r-1", name="demo", at=1000.0, seen=1000.0)]
+    events: list[AnyEvent] = [RunStarted(run="r-1", name="demo", at=1000.0, seen=1000.1)]
     for number, end in enumerate((9, 18, 29)):
         moment = 1010.0 + 10 * number
         events.append(StepReported(step=number, at=moment, seen=moment))
@@ -88,6 +88,10 @@ def at(feed: ReplayFeed, moment: float) -> tuple[int | None, int | None, list[st
 
 def test_each_moment_shows_what_was_known_then_forwards_and_back(store_path: Path) -> None:
     feed = ReplayFeed(StoreLocation(store_path), "r-1")
+    assert at(feed, feed.clock.start) == (None, None, [])
+    assert feed.read(lambda run, now: run.job.run) == "r-1", (
+        "stored a moment after it began, it is no moment without a job"
+    )
     assert at(feed, 1005.0) == (None, None, [])
     assert at(feed, 1021.0) == (1, None, ["step one", "step two"])
     assert at(feed, 1040.0) == (2, 0, ["step two", "step three"])
