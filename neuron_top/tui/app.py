@@ -421,6 +421,8 @@ class TopApp(App[int], inherit_bindings=False):
             cast("LogsScreen", logs).follow_other_feed()
         self.go("overview")
         self.announce()
+        if self.front is not None:  # other keys do something now
+            self.front.redraw_all()
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The newest log lines."""

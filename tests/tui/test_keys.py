@@ -137,6 +137,19 @@ async def test_enter_on_a_recording_plays_it_and_escape_comes_back() -> None:
         assert live.stopped == 0
 
 
+async def test_the_bottom_line_is_that_of_the_live_view_once_a_paused_recording_is_left() -> None:
+    recording = feeds.full()
+    recording.clock = feeds.Clock()
+    async with running() as (app, pilot):
+        app.playback.play(recording)
+        app.announce()
+        await pilot.press("space")
+        assert "space continue" in app.screen.query_one(KeyBar).render_line(0).text
+        await pilot.press("escape")
+        assert app.playback.shows_first
+        assert "space pause" in app.screen.query_one(KeyBar).render_line(0).text
+
+
 async def test_deleting_a_recording_asks_first_and_the_choice_stands_on_cancel() -> None:
     async with running("runs") as (app, pilot):
         await pilot.press("down", "down", "d")
