@@ -39,6 +39,7 @@ from neuron_top.views.fleet import METRICS, metric_named, sorted_nodes
 from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import differences
 from neuron_top.views.fleet_node import NodeHistory, NodePage
+from neuron_top.views.phases import NodePhases, Phase, PhaseTimeline
 from tests.agent.test_agent_logs import serving_logs
 from tests.fleet.database import NODES, answer_at, fill
 from tests.fleet.samples import job as fleet_job
@@ -447,6 +448,17 @@ def test_names_of_nodes_that_end_differently_are_told_apart(width: int) -> None:
     assert sizes["Node"] >= 2 + len("ip-10-0-12-101") or width < 80
     assert sizes["Trouble"] >= len("silent for 8 m 20 s")
     assert sum(size + 1 for size in sizes.values() if size) < width
+
+
+def test_names_of_nodes_beside_their_phases_are_whole_where_there_is_room() -> None:
+    name = "ip-10-0-123-45.eu-1.compute.internal"
+    bar = Phase(phase="training", start=0.0, end=9.0)
+    row = NodePhases(node=name, alike=("n1", "n2"), bars=(bar,), seconds={"training": 9.0})
+    view = PhaseTimeline(job="4711", start=0.0, end=9.0, rows=(row,), nodes=3)
+    assert f"{name} +2 alike" in phase_lines(DARK, view, 150)[1].text
+    narrow = phase_lines(DARK, view, 60)[1].text
+    assert narrow.startswith("ip-10-0-1")
+    assert "… +2 alike" in narrow
 
 
 def test_a_node_without_cores_offers_none_to_open() -> None:

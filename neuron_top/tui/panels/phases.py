@@ -16,6 +16,7 @@ from neuron_top.views.phases import HUES, SILENT, WAITING, NodePhases, PhaseTime
 from neuron_top.views.states import JobState
 
 _LABEL = 24
+"""Columns of names; more where names are longer, up to a third of the terminal."""
 _LEAST_FOR_WORDS = 70
 """Columns of a terminal that has room for words beside the bars."""
 _BAD = (SILENT, WAITING, JobState.COMPILING, JobState.EXTRACTING)
@@ -33,9 +34,11 @@ def phase_lines(theme: Theme, view: PhaseTimeline | str, width: int) -> list[Str
     right = f"{counted(view.nodes, 'node')} · {duration_text(span)}"
     strips = [rule(theme, width, f"Phases by node: job {view.job}", right)]
     words = max((cells_in(_worst(row)[1]) for row in view.rows), default=0) if width >= _LEAST_FOR_WORDS else 0
-    room = max(8, width - _label(width) - words - 1)
-    strips += [_row(theme, row, view.start, span, room, width) for row in view.rows]
-    strips.append(_axis(theme, view.start, view.end, room, width))
+    longest = max((cells_in(row.node + _alike(row)) + 1 for row in view.rows), default=0)
+    label = min(max(_LABEL, longest), width // 3)
+    room = max(8, width - label - words - 1)
+    strips += [_row(theme, row, view.start, span, label, room, width) for row in view.rows]
+    strips.append(_axis(theme, view.start, view.end, label, room, width))
     legend = Line(theme, width).gap()
     for phase in dict.fromkeys(phase for row in view.rows for phase in row.seconds):
         glyph, style = phase_sign(theme, phase)
@@ -44,8 +47,8 @@ def phase_lines(theme: Theme, view: PhaseTimeline | str, width: int) -> list[Str
     return [*strips, legend.strip()]
 
 
-def _label(width: int) -> int:
-    return min(_LABEL, width // 3)
+def _alike(row: NodePhases) -> str:
+    return f" +{count_text(len(row.alike))} alike" if row.alike else ""
 
 
 def phase_sign(theme: Theme, phase: str) -> tuple[str, Style]:
@@ -68,9 +71,8 @@ def phase_sign(theme: Theme, phase: str) -> tuple[str, Style]:
     return shape, theme.hues[HUES.get(phase, Hue.GRAY)]
 
 
-def _row(theme: Theme, row: NodePhases, start: float, span: float, room: int, width: int) -> Strip:
-    alike = f" +{count_text(len(row.alike))} alike" if row.alike else ""
-    label = _label(width)
+def _row(theme: Theme, row: NodePhases, start: float, span: float, label: int, room: int, width: int) -> Strip:
+    alike = _alike(row)
     line = Line(theme, width).put(row.node, theme.strong, min(len(row.node), max(4, label - len(alike) - 1)))
     line.put(alike, theme.quiet).to(label)
     cells = [(" ", theme.faint)] * room
@@ -102,9 +104,9 @@ def _joined(cells: list[tuple[str, Style]]) -> Iterator[tuple[str, Style]]:
     yield text, style
 
 
-def _axis(theme: Theme, start: float, end: float, room: int, width: int) -> Strip:
+def _axis(theme: Theme, start: float, end: float, label: int, room: int, width: int) -> Strip:
     first, last = (datetime.fromtimestamp(at, UTC) for at in (start, end))
     form = "%H:%M:%S" if first.date() == last.date() else "%m-%d %H:%M"
-    line = Line(theme, width).gap(_label(width)).put(first.strftime(form), theme.quiet)
+    line = Line(theme, width).gap(label).put(first.strftime(form), theme.quiet)
     words = f"{last.strftime(form)} UTC"
-    return line.to(_label(width) + room - len(words)).put(words, theme.quiet).strip()
+    return line.to(label + room - len(words)).put(words, theme.quiet).strip()
