@@ -167,7 +167,7 @@ def cells_in(text: str) -> int:
 def lines_of(text: str, width: int, indent: int = 0) -> list[str]:
     """`text` in lines of at most `width` cells, broken between words; all but the first are indented."""
     text = safe(text)
-    lines = textwrap.wrap(text, width, subsequent_indent=" " * indent)
+    lines = textwrap.wrap(text, width, subsequent_indent=" " * indent, break_on_hyphens=False)
     if all(cells_in(line) <= width for line in lines):
         return lines
     # Textual counts cells, of which characters as those of Chinese take two.

@@ -152,3 +152,13 @@ def test_a_paragraph_loses_no_word_and_begins_every_line_where_it_is_reported() 
 )
 def test_a_command_is_short_without_its_folders_and_its_interpreter(command: str, short: str) -> None:
     assert drawing.short_command(command) == short
+
+
+def test_a_path_is_not_broken_at_its_hyphens() -> None:
+    path = "/home/me/.local/state/neuron-top/runs/20261130-a"
+    assert drawing.lines_of(f"45 events and the folder {path}", 50) == ["45 events and the folder", path]
+    assert drawing.lines_of(f"in {path}: 1 entry", 24) == [
+        "in /home/me/.local/state",
+        "/neuron-top/runs/2026113",
+        "0-a: 1 entry",
+    ]
