@@ -23,7 +23,7 @@ from neuron_top.views.progress import CacheSpace, fetch_words
 from neuron_top.views.states import JobState
 from neuron_top.views.summary import Summary
 from neuron_top.views.torch_trace import TorchSummary, added_up_words, cache_name, cache_words
-from neuron_top.views.verdict import verdict, verdict_lines
+from neuron_top.views.verdict import unread_text, verdict, verdict_lines
 
 QUIET_SECONDS = 10.0
 LOOK_SECONDS = 0.5
@@ -98,8 +98,11 @@ class PlainProgress:
 
 def progress_line(view: Overview) -> str:
     """The state of a run on one line."""
-    head = view.header
+    head, unread = view.header, unread_text(view.header.unread)
+    if unread and head.state is JobState.IDLE:
+        return unread
     parts = [f"{units.clock_text(head.elapsed)} {head.state_text}" if head.elapsed is not None else head.state_text]
+    parts += [unread] if unread else []
     if head.silent is not None:
         parts.append(f"no new line for {units.duration_text(head.silent)}")
     if words := _graph_words(view):

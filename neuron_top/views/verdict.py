@@ -289,17 +289,17 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
         case VerdictState.CUT_OFF:
             return _cut_off(view)
         case VerdictState.IDLE if head.unread is not None:
-            return _unread(head.unread), ""
+            return unread_text(head.unread), ""
         case VerdictState.IDLE:
             if head.name:  # name of the only log that is read
                 unread = (source.text for source in view.sources if source.unreadable)
                 return next(unread, "the log has no line yet"), ""
             return _without_job(view), _START
         case _:
-            return " · ".join(filter(None, (_unread(head.unread), _goes_on(view, state)))), ""
+            return " · ".join(filter(None, (unread_text(head.unread), _goes_on(view, state)))), ""
 
 
-def _unread(backlog: Backlog | None) -> str:
+def unread_text(backlog: Backlog | None) -> str:
     """How far the job's logs were read; "" once that is all of them."""
     if backlog is None:
         return ""

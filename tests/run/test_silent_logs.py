@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from neuron_top import events as ev
+from neuron_top.cli.plain import progress_line
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.run.log_activity import SILENT_SECONDS
 from neuron_top.run.model import Run
@@ -129,3 +130,12 @@ def test_lines_after_the_clock_was_set_back_do_not_begin_the_job_before_its_firs
     feed.stop()
     assert feed.read(lambda run, now: run.started) == LONG_AGO
     assert feed.read(overview).header.elapsed == 990.0  # it took longer, which is not known; a report says "at least"
+
+
+def test_a_progress_line_says_that_a_log_is_still_read() -> None:
+    run = Run()
+    run.apply(ev.OutputGrew(path="/old/train.log", end=0, size=400, written=LONG_AGO, seen=NOW, source=LOG))
+    assert progress_line(overview(run, NOW)) == "reading its log: 0 % of 400 B"
+    run.apply(step(LONG_AGO, NOW))
+    run.apply(ev.OutputGrew(path="/old/train.log", end=100, size=400, written=LONG_AGO, seen=NOW, source=LOG))
+    assert "training · reading its log: 25 % of 400 B · step 7" in progress_line(overview(run, NOW))
