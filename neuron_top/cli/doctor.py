@@ -18,15 +18,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 from neuron_top import settings
-from neuron_top.cli.output import colors_wanted, log_stderr, print_json, print_text
+from neuron_top.cli.output import colors_wanted, log_stderr, print_json, print_text, terminal_width
 from neuron_top.errors import UsageError
 from neuron_top.services.doctor import CheckLevel, DoctorFinding, examine_machine
 
 _SYSFS = "/sys"
+_COLUMN = 11
+"""Where texts begin."""
 _COLORS = {CheckLevel.PROBLEM: "\x1b[31m", CheckLevel.NOTE: "\x1b[33m", CheckLevel.OK: "\x1b[32m"}
 
 
@@ -65,6 +68,15 @@ def print_findings(findings: Sequence[DoctorFinding]) -> None:
         if colored:
             mark = f"{_COLORS[finding.level]}{mark}\x1b[0m"
         sys.stdout.write(f"  {mark}  ")
-        print_text(finding.text)
+        print_text(_broken(finding.text, _COLUMN))
         if finding.next_step:
-            print_text(f"           → {finding.next_step}")
+            print_text(f"{'':<{_COLUMN}}→ {_broken(finding.next_step, _COLUMN + 2)}")
+
+
+def _broken(text: str, column: int) -> str:
+    """A text that begins at `column`, broken between words on a terminal that is too narrow for it."""
+    if not sys.stdout.isatty():
+        return text
+    width = max(20, terminal_width() - column)
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return f"\n{'':<{column}}".join(lines)

@@ -1,4 +1,4 @@
-"""What `cli/output.py` prints."""
+"""What commands print on terminals that are too narrow for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
+from neuron_top.cli.doctor import print_findings
 from neuron_top.cli.output import table
+from neuron_top.services.doctor import CheckLevel, DoctorFinding
 
 
 def test_a_column_of_names_is_cut_only_on_a_terminal_that_is_too_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,3 +21,27 @@ def test_a_column_of_names_is_cut_only_on_a_terminal_that_is_too_narrow(monkeypa
         "20260101  a run with a name o…and tp 8  completed",
     ]
     assert row[1] in table(("run", "name", "state"), [row])
+
+
+def test_findings_of_the_doctor_are_broken_between_words_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finding = DoctorFinding(
+        check="caches",
+        level=CheckLevel.NOTE,
+        text="the cache is on a disk that is nearly full",
+        next_step="remove old files",
+    )
+    monkeypatch.setenv("COLUMNS", "31")
+    monkeypatch.setenv("NO_COLOR", "1")
+    print_findings([finding])
+    assert finding.text in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    print_findings([finding])
+    assert capsys.readouterr().out.splitlines() == [
+        "caches",
+        "  note     the cache is on a",
+        "           disk that is nearly",
+        "           full",
+        "           → remove old files",
+    ]
