@@ -18,13 +18,16 @@ import argparse
 import time
 
 from neuron_top import settings as configuration
-from neuron_top.cli.output import print_json, print_text
+from neuron_top.cli.output import broken_text, print_json, print_text
 from neuron_top.errors import UsageError
 from neuron_top.services.alerts import AlertAct, AlertService, chosen_keys
 from neuron_top.services.runs import LAST, RunService
 from neuron_top.units import duration_text
 from neuron_top.views.alerts import Alert, Severity
 from neuron_top.views.handled_alerts import AlertList, PastAlert
+
+_COLUMN = 6
+"""Where evidence and next step of an alert begin."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +78,8 @@ def _lines(view: AlertList) -> list[str]:
 def _alert_lines(alert: Alert, word: str) -> list[str]:
     key = " ".join(alert.key.split())
     said = f" ({word})" if word else ""
-    return [f"  {alert.severity}: {alert.title}{said}  [{key}]", f"      {alert.evidence}", f"      {alert.next_step}"]
+    below = [f"{'':<{_COLUMN}}{broken_text(text, _COLUMN)}" for text in (alert.evidence, alert.next_step)]
+    return [f"  {alert.severity}: {alert.title}{said}  [{key}]", *below]
 
 
 def _past_text(past: PastAlert) -> str:

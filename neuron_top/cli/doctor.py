@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 from neuron_top import settings
-from neuron_top.cli.output import colors_wanted, log_stderr, print_json, print_text, terminal_width
+from neuron_top.cli.output import broken_text, colors_wanted, log_stderr, print_json, print_text
 from neuron_top.errors import UsageError
 from neuron_top.services.doctor import CheckLevel, DoctorFinding, examine_machine
 
@@ -68,15 +67,6 @@ def print_findings(findings: Sequence[DoctorFinding]) -> None:
         if colored:
             mark = f"{_COLORS[finding.level]}{mark}\x1b[0m"
         sys.stdout.write(f"  {mark}  ")
-        print_text(_broken(finding.text, _COLUMN))
+        print_text(broken_text(finding.text, _COLUMN))
         if finding.next_step:
-            print_text(f"{'':<{_COLUMN}}→ {_broken(finding.next_step, _COLUMN + 2)}")
-
-
-def _broken(text: str, column: int) -> str:
-    """A text that begins at `column`, broken between words on a terminal that is too narrow for it."""
-    if not sys.stdout.isatty():
-        return text
-    width = max(20, terminal_width() - column)
-    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-    return f"\n{'':<{column}}".join(lines)
+            print_text(f"{'':<{_COLUMN}}→ {broken_text(finding.next_step, _COLUMN + 2)}")

@@ -20,7 +20,7 @@ import argparse
 import re
 from pathlib import Path
 
-from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
+from neuron_top.cli.output import broken_text, log_stderr, print_json, print_text, standard_input_bytes
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import visible
@@ -94,14 +94,14 @@ def _of_run(arguments: argparse.Namespace, settings: Settings) -> list[MissDocum
 
 def _lines(explanation: MissDocument) -> str:
     cause = explanation.causes[0]
-    return f"{explanation.module}\n  {cause.kind}: {visible(cause.text)}"
+    return f"{explanation.module}\n  {broken_text(f'{cause.kind}: {visible(cause.text)}', 2)}"
 
 
 def _page(explanation: MissDocument) -> str:
     lines = [f"{explanation.module}  ({explanation.state or 'no entry'} in {explanation.root})", ""]
     for number, cause in enumerate(explanation.causes, 1):
-        lines.append(f"{number}. {cause.kind}: {visible(cause.text)}")
-        lines += [f"   compared with {visible(cause.entry)}"] if cause.entry else []
+        lines.append(broken_text(f"{number}. {cause.kind}: {visible(cause.text)}", 3, 0))
+        lines += [f"   {broken_text(f'compared with {visible(cause.entry)}', 3)}"] if cause.entry else []
     compared = counted(explanation.compared, "graph was", "graphs were")
     lines += ["", f"{compared} read and compared"] if explanation.compared else []
     return "\n".join(lines)

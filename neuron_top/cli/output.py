@@ -203,6 +203,24 @@ def terminal_width() -> int:
         return 80
 
 
+def broken_text(text: str, column: int, begins: int | None = None) -> str:
+    """A text, broken between words on a terminal that is too narrow for it; further lines begin at `column`.
+
+    `begins`: the column at which its first line is printed, by default the same.
+    """
+    begins = column if begins is None else begins
+    width = max(column + 20, terminal_width())
+    if begins + len(text) <= width or not sys.stdout.isatty():
+        return text
+    import textwrap  # where there is such a text
+
+    lines = textwrap.wrap(
+        text, width, initial_indent=" " * begins, subsequent_indent=" " * column,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return "\n".join(lines)[begins:]
+
+
 def colors_wanted() -> bool:
     """Color only for a terminal, and never when NO_COLOR is set (no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

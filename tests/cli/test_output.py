@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from neuron_top.cli.doctor import print_findings
-from neuron_top.cli.output import table
+from neuron_top.cli.output import broken_text, table
 from neuron_top.services.doctor import CheckLevel, DoctorFinding
 
 
@@ -21,6 +21,14 @@ def test_a_column_of_names_is_cut_only_on_a_terminal_that_is_too_narrow(monkeypa
         "20260101  a run with a name o…and tp 8  completed",
     ]
     assert row[1] in table(("run", "name", "state"), [row])
+
+
+def test_a_line_that_begins_elsewhere_goes_on_at_its_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    line = "  failed    12.0 KiB  neuronxcc-2.21/MODULE_0123"
+    assert broken_text(line, 6, 0) == line
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert broken_text(line, 6, 0).splitlines() == ["  failed    12.0 KiB", "      neuronxcc-2.21/MODULE_0123"]
 
 
 def test_findings_of_the_doctor_are_broken_between_words_on_a_terminal(

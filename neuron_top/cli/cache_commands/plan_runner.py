@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from neuron_top.cli.cache_commands.execution import execute_plan
-from neuron_top.cli.output import log_stderr, print_json
+from neuron_top.cli.output import broken_text, log_stderr, print_json
 from neuron_top.cli.terminal import has_keyboard
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.escapes import visible
@@ -22,6 +22,7 @@ from neuron_top.services.confirmation import ForcedUnlockPrompt, confirmation_of
 from neuron_top.services.saved_plans import SCHEMA, write_plans
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan import (
+    PlanLine,
     bytes_of,
     outcome_lines,
     outcome_with_texts,
@@ -34,6 +35,9 @@ from neuron_top.views.plan_sentences import refusal_text
 REFUSED = RefusedForSafety.exit_code
 SHOWN = 25
 """Steps, and exclusions of each reason, that are shown before the question; --dry-run shows all."""
+
+_BELOW = 6
+"""Where a line of a plan goes on that is longer than the terminal is wide."""
 
 
 def run_plans(made: Sequence[Plan], arguments: argparse.Namespace, service: CacheService) -> int:
@@ -68,7 +72,7 @@ def _report(made: Sequence[Plan], outcomes: Sequence[Outcome], arguments: argpar
         _print_json(made, outcomes)
     else:
         for outcome in outcomes:
-            print("\n".join(visible(line.text) for line in outcome_lines(outcome)))
+            _print_lines(outcome_lines(outcome))
 
 
 def _show(made: Sequence[Plan], arguments: argparse.Namespace) -> int:
@@ -104,7 +108,11 @@ def _save(path: Path, trash: Path | None, made: Sequence[Plan]) -> None:
 
 def _print(made: Sequence[Plan], most: int | None) -> None:
     for plan in made:
-        print("\n".join(visible(line.text) for line in plan_lines(plan, most)))
+        _print_lines(plan_lines(plan, most))
+
+
+def _print_lines(lines: Iterable[PlanLine]) -> None:
+    print("\n".join(broken_text(visible(line.text), _BELOW, 0) for line in lines))
 
 
 def _print_json(made: Sequence[Plan], outcomes: Sequence[Outcome] | None) -> None:
