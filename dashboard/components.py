@@ -84,6 +84,8 @@ def chart(identity: str, name: str, height: int, figure: Any = None) -> Componen
         className="chart",
     )
 
+        style={"minHeight": f"{height}px"},  # the part with this height of its own comes later
+        **attributes(data_chart=identity),
 
 def _save(identity: str, name: str, kind: str) -> Component:
     label = attributes(

@@ -110,13 +110,16 @@ def _tools(prefix: str, permission: Permission, can_act: bool) -> Any:
         [
             html.Div(
                 [
-                    dcc.Dropdown(
-                        id="run",
-                        options=[],
-                        placeholder="live",
-                        clearable=True,
-                        searchable=True,
-                        className="run-picker",
+                    html.Div(  # keeps its room until Dash has read the choice
+                        dcc.Dropdown(
+                            id="run",
+                            options=[],
+                            placeholder="live",
+                            clearable=True,
+                            searchable=True,
+                            className="run-picker",
+                        ),
+                        className="run-place",
                     ),
                     html.Span("connecting", id="connection", className="chip", role="status"),
                 ],
