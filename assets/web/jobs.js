@@ -85,10 +85,12 @@
     show("?" + terms);
   }
 
+  /* A page that is shown already is not made anew: an answer on its way would leave parts of the new one empty. */
   function go(path, search) {
+    window.scrollTo(0, 0);
+    if (path === location.pathname) { show(search); return; }
     history.pushState({}, "", path + search);
     window.dash_clientside.set_props("url", {pathname: path, search: search, href: location.href});
-    window.scrollTo(0, 0);
   }
 
   document.addEventListener("click", keepJob, true);

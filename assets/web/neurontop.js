@@ -8,6 +8,7 @@
   const LISTED_MS = 3000;  // after an end: until a list of the server's has it
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let freshness = null;  // of the run, as last heard
+  let answeredPage = null;  // what was shown when an answer came: it is never hidden again
   let early = null;  // what was heard before the frame was there that shows it
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
   let astraySince = Date.now();  // since when another page is shown than the address says
@@ -54,7 +55,7 @@
     const page = document.getElementById("page"), problem = document.getElementById("problem");
     if (!problem || changes.every(({target}) => target.closest(OWN))) { return; }
     const parts = FILLED.find((one) => page.querySelector(one));
-    page.toggleAttribute("data-waiting", parts !== undefined && !problem.hasChildNodes() && !isFilled(page, parts));
+    page.toggleAttribute("data-waiting", parts !== undefined && !problem.hasChildNodes() && page.firstElementChild !== answeredPage && !isFilled(page, parts));
     window.neurontopCharts.reserve();
     if (early) { receive(...early); }
   }).observe(document.body, {childList: true, subtree: true});
@@ -81,6 +82,9 @@
     quietSince = lastAnswer = Date.now();
     fleetRest = FLEET_MS * (1 + 0.3 * Math.random());
     sessionStorage.removeItem("loaded-anew");
+    const page = document.getElementById("page");
+    answeredPage = page.firstElementChild;
+    page.removeAttribute("data-waiting");
     setTimeout(window.neurontopFolding.fold, 0);
     setTimeout(showNode, 0);
     setTimeout(window.neurontopCharts.begin, 0);
