@@ -81,7 +81,7 @@
     event.stopPropagation();
     if (!narrows) { go(link.pathname, "?" + new URLSearchParams({run: run})); return; }
     const terms = new URLSearchParams(location.search);
-    new URLSearchParams(link.search).forEach((value, name) => terms.set(name, value));
+    new URLSearchParams(link.search).forEach((value, name) => { if (value) { terms.set(name, value); } else { terms.delete(name); } });
     show("?" + terms);
   }
 
