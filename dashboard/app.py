@@ -103,6 +103,7 @@ def create_app(
         prefix=prefix,
         policy=policy,
         pages=pages,
+        links=links,
         callbacks=callbacks,
         signed_out=feeds.dropped.close_all_of,
     )

@@ -11,6 +11,7 @@ from neuron_top.dashboard import page_diff
 from neuron_top.dashboard.address import state_of
 from neuron_top.dashboard.chart_colors import ChartColors, chart_colors
 from neuron_top.dashboard.components import problem_card
+from neuron_top.dashboard.layout import show_permission
 from neuron_top.errors import NeuronTopError, NothingToShow
 
 
@@ -68,10 +69,11 @@ def bind(
     @app.callback(
         [*targets, Output(f"{page}-marks", "data")],
         [Input("pulse", "data"), Input("url", "search"), Input("theme", "data"), *controls],
-        State(f"{page}-marks", "data"),
+        [State(f"{page}-marks", "data"), State("permission", "data")],
     )
     async def update(_pulse: Any, search: str, theme: str, *rest: Any) -> list[Any]:
-        *values, known = rest
+        *values, known, permission = rest
+        show_permission(app.config.requests_pathname_prefix, permission)
         try:
             made = answer(PageRequest(state_of(search), chart_colors(theme), tuple(values)))
             rendered = await made if isinstance(made, Awaitable) else made

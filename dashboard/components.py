@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from dash import dcc, html
 
+from neuron_top.dashboard.table_order import TableOrder
 from neuron_top.views.words import TERMS
 
 Component = Any
@@ -82,6 +84,8 @@ def chart(identity: str, name: str, height: int, figure: Any = None) -> Componen
             ),
         ],
         className="chart",
+        style={"minHeight": f"{height}px"},  # the part with this height of its own comes later
+        **attributes(data_chart=identity),
     )
 
 
@@ -100,8 +104,10 @@ def table(
     right: Sequence[int] = (),
     minor: Sequence[int] = (),
     fits: bool = False,
+    order: TableOrder | None = None,
 ) -> Component:
-    """A small table; the columns in `right` hold numbers, those in `minor` are left out on a phone.
+    """A small table; the columns in `right` hold numbers, those in `minor` are left out on a phone. Where its rows have
+    an `order`, the heads are links that change it.
 
     One of many columns is a card per row on a phone, where each cell has the name of its column before it; unless it
     `fits` there.
@@ -116,7 +122,9 @@ def table(
         html.Table(
             [
                 html.Caption(caption, className="visually-hidden"),
-                html.Thead(html.Tr([html.Th(text, className=kind[i], scope="col") for i, text in enumerate(head)])),
+                html.Thead(
+                    html.Tr([_head(text, kind[i], order, falls_first=i in right) for i, text in enumerate(head)])
+                ),
                 html.Tbody([html.Tr(list(map(_cell, row, kind, named))) for row in body]),
             ]
         ),
@@ -125,6 +133,15 @@ def table(
         role="region",
         **attributes(aria_label=caption),
     )
+
+
+def _head(text: str, kind: str | None, order: TableOrder | None, *, falls_first: bool) -> Component:
+    if order is None:
+        return html.Th(text, className=kind, scope="col")
+    address = f"?{urlencode({'sort': order.after(text, falls_first=falls_first).text})}"
+    sorted_by = attributes(aria_sort="descending" if order.falls else "ascending") if order.column == text else {}
+    link = html.A(text, href=address, className="narrows sorts", title="Sort by this column")
+    return html.Th(link, className=kind, scope="col", **sorted_by)
 
 
 def _is_long(content: Component, name: str) -> bool:

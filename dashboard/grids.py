@@ -139,6 +139,7 @@ def grid(
         },
         "tooltipShowDelay": 400,
         "animateRows": False,
+        "suppressColumnMoveAnimation": True,
         "suppressCellFocus": False,
         "ensureDomOrder": True,
         "enableCellTextSelection": True,

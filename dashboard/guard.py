@@ -12,7 +12,7 @@ import hashlib
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextvars import ContextVar
 from math import ceil
 from typing import Any, NamedTuple
@@ -78,7 +78,8 @@ class _Caller(NamedTuple):
 
 class Guard:
     """Wraps an ASGI application. `policy`: the Content-Security-Policy of its pages; `pages`: paths of one document;
-    `callbacks`: the permission that each callback of Dash needs, by its name; `signed_out` is told the browser.
+    `links`: path and name of those that a wrong address is answered with; `callbacks`: the permission that each
+    callback of Dash needs, by its name; `signed_out` is told the browser.
     """
 
     def __init__(
@@ -89,12 +90,13 @@ class Guard:
         prefix: str,
         policy: str,
         pages: frozenset[str],
+        links: Sequence[tuple[str, str]],
         callbacks: Mapping[str, Permission],
         signed_out: Callable[[str], None] = lambda _browser: None,
     ) -> None:
         self._app, self._access, self._prefix = app, access, prefix
         self._headers, self._pages, self._callbacks = _headers(policy), pages, callbacks
-        self._signed_out = signed_out
+        self._links, self._signed_out = links, signed_out
         self._rate = Rate(per_second=400, burst=1200)
         self._sign_in_rate = Rate(per_second=0.1, burst=10)
         self._guesses = Guesses()
@@ -304,7 +306,8 @@ class Guard:
             await _respond(send, 303, "", "text/plain", (("location", f"{self._prefix}sign-in?to={wanted}"),))
             return
         if refused.status in (400, 404, 414) and wants_page:
-            await _respond(send, refused.status, wrong_page(self._prefix, refused.text), "text/html; charset=utf-8")
+            page = wrong_page(self._prefix, self._links, refused.text)
+            await _respond(send, refused.status, page, "text/html; charset=utf-8")
             return
         extra: tuple[tuple[str, str], ...] = (("www-authenticate", "Bearer"),) if refused.status == 401 else ()
         if refused.retry_after:

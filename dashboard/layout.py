@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dash import dcc, html
+from dash import dcc, html, set_props
 
 from neuron_top.dashboard import detail_drawer
 from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.components import attributes
 from neuron_top.dashboard.feed_registry import LIVE
+from neuron_top.dashboard.guard import acting_offered, current_permission
 from neuron_top.services.jobs import PREFIX
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.runs import RunRow
@@ -57,6 +58,7 @@ def app_layout(
             dcc.Store(id="pulse", data=0),
             dcc.Store(id="theme", storage_type="local"),
             dcc.Store(id="prefix", data=prefix),
+            dcc.Store(id="permission", data=permission.value),
             html.A("Skip to the content", href="#page", className="skip"),
             html.Header(
                 [_TITLE, _brand(prefix), _navigation(prefix, links), _tools(prefix, permission, can_act)],
@@ -110,13 +112,16 @@ def _tools(prefix: str, permission: Permission, can_act: bool) -> Any:
         [
             html.Div(
                 [
-                    dcc.Dropdown(
-                        id="run",
-                        options=[],
-                        placeholder="live",
-                        clearable=True,
-                        searchable=True,
-                        className="run-picker",
+                    html.Div(  # keeps its room until Dash has read the choice
+                        dcc.Dropdown(
+                            id="run",
+                            options=[],
+                            placeholder="live",
+                            clearable=True,
+                            searchable=True,
+                            className="run-picker",
+                        ),
+                        className="run-place",
                     ),
                     html.Span("connecting", id="connection", className="chip", role="status"),
                 ],
@@ -158,10 +163,19 @@ def _tools(prefix: str, permission: Permission, can_act: bool) -> Any:
                 title="Dark or light",
                 **attributes(aria_label="Switch between dark and light"),
             ),
-            _sign(prefix, permission, can_act),
+            html.Div(_sign(prefix, permission, can_act), id="sign"),
         ],
         className="tools",
     )
+
+
+def show_permission(prefix: str, shown: int) -> None:
+    """Within a callback: let the frame offer to sign in or out by the permission that the client has by now, which is
+    not the `shown` one after its session has ended, or has begun in another window."""
+    permission = current_permission.get()
+    if shown != permission.value:
+        set_props("permission", {"data": permission.value})
+        set_props("sign", {"children": _sign(prefix, permission, acting_offered.get())})
 
 
 def run_of(option: str | None) -> str:

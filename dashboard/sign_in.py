@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from string import Template
 
@@ -30,15 +31,14 @@ _WRONG = Template("""<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="${prefix}assets/neurontop.css"><link rel="icon" href="${prefix}assets/icon.svg"></head>
 <body><main class="sign-in"><h1>There is nothing at this address</h1><p>${reason}</p>
-<p>Pages: <a href="${prefix}">Overview</a>, <a href="${prefix}cores">Cores</a>, <a href="${prefix}compile">Compile</a>,
-<a href="${prefix}cache">Cache</a>, <a href="${prefix}logs">Logs</a>, <a href="${prefix}runs">Runs</a>. Programs find
-<a href="${prefix}api/openapi.json">what the API answers</a>.</p></main></body></html>
+<p>Pages: ${pages}. Programs find <a href="${prefix}api/openapi.json">what the API answers</a>.</p></main></body></html>
 """)
 
 
-def wrong_page(prefix: str, reason: str) -> str:
-    """The page of an address that is not served."""
-    return _WRONG.substitute(prefix=prefix, reason=escape(reason))
+def wrong_page(prefix: str, links: Sequence[tuple[str, str]], reason: str) -> str:
+    """The page of an address that is not served; `links`: path and name of each page of the navigation."""
+    pages = ", ".join(f'<a href="{escape(prefix + path)}">{escape(name)}</a>' for path, name in links)
+    return _WRONG.substitute(prefix=prefix, pages=pages, reason=escape(reason))
 
 
 def sign_in_page(prefix: str, *, wrong: bool = False, back: str = "") -> str:

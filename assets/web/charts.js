@@ -74,6 +74,14 @@
     };
   }
 
+  /* A chart is drawn after the numbers of its answer: what stands below takes its place together with them. */
+  function reserve() {
+    for (const place of document.querySelectorAll("figure.chart")) {
+      const height = window.dash_component_api.getLayout(place.dataset.chart)?.props.figure?.layout?.height;
+      place.style.height = height ? height + "px" : "";
+    }
+  }
+
   async function next() {
     if (busy || !waiting.length) { return; }
     busy = true;
@@ -90,6 +98,7 @@
 
   window.neurontopCharts = {
     begin: begin,
+    reserve: reserve,
     wall: WALL,
     waits: (waits) => { asked = waits ? Date.now() : 0; },  // whether an answer is waited for: numbers come first
   };

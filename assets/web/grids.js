@@ -89,6 +89,10 @@
   }
 
   /* As high as its rows, up to as many as the page gives it room for. */
+  function heightOf(rows, most, rowHeight, headerHeight) {
+    return Math.min(most * rowHeight / ROW, Math.max(LEAST, headerHeight + rows * rowHeight + REST)) + "px";
+  }
+
   async function fit(id, most) {
     const api = await window.dash_ag_grid.getApiAsync(id), place = document.getElementById(id);
     let selects = id === "runs-grid";  // a link may have opened one of its rows
@@ -96,20 +100,31 @@
       if (selects && api.getDisplayedRowCount()) { selects = false; selectOpened(api); }
       const room = place?.querySelector(".ag-header-viewport")?.clientWidth;
       if (room) { chooseColumns(api, id, room); }
+      if (place && (api.getDisplayedRowCount() || api.getGridOption("rowData"))) { place.dataset.fitted = ""; }  // seen from now on: its columns would have moved
       if (!place?.isConnected || api.isAnyFilterPresent()) { return; }
       const {rowHeight, headerHeight} = api.getSizesForCurrentTheme();
-      place.style.height = Math.min(most * rowHeight / ROW, Math.max(LEAST, headerHeight + api.getDisplayedRowCount() * rowHeight + REST)) + "px";
+      place.style.height = heightOf(api.getDisplayedRowCount(), most, rowHeight, headerHeight);
     };
     api.addEventListener("modelUpdated", follow);
     api.addEventListener("gridSizeChanged", follow);
     follow();
   }
 
+  /* Rows are known before the library is there that draws them: they have their room from the start. */
+  function firstHeight(rows, most) {
+    const style = getComputedStyle(document.documentElement);
+    const [rowHeight, headerHeight] = ["row", "header"].map((part) => parseInt(style.getPropertyValue(`--${part}-height`), 10));
+    return heightOf(rows, most, rowHeight, headerHeight);
+  }
+
   const Late = React.lazy(load);
   function Grid(props) {
-    const {id, style, className} = props, room = React.createElement("div", {id: id, style: style, className: className});
-    React.useEffect(() => { load().then(() => fit(id, parseInt(style.height, 10))); }, [id]);
-    return React.createElement(React.Suspense, {fallback: room}, React.createElement(Late, props));
+    const {id, rowData} = props, most = parseInt(props.style.height, 10);
+    React.useEffect(() => { load().then(() => fit(id, most)); }, [id]);
+    const height = rowData ? firstHeight(rowData.length, most) : props.style.height;
+    const grid = React.createElement(Late, {...props, style: {...props.style, height: height}});
+    const waiting = React.createElement(React.Suspense, {fallback: null}, grid);
+    return React.createElement("div", {className: "grid-place", style: {"--first": height}}, waiting);
   }
   Grid.dashRenderType = true;
   Object.defineProperty(Grid, "_dashprivate_isLazyComponentReady",

@@ -81,14 +81,16 @@
     event.stopPropagation();
     if (!narrows) { go(link.pathname, "?" + new URLSearchParams({run: run})); return; }
     const terms = new URLSearchParams(location.search);
-    new URLSearchParams(link.search).forEach((value, name) => terms.set(name, value));
+    new URLSearchParams(link.search).forEach((value, name) => { if (value) { terms.set(name, value); } else { terms.delete(name); } });
     show("?" + terms);
   }
 
+  /* A page that is shown already is not made anew: an answer on its way would leave parts of the new one empty. */
   function go(path, search) {
+    window.scrollTo(0, 0);
+    if (path === location.pathname) { show(search); return; }
     history.pushState({}, "", path + search);
     window.dash_clientside.set_props("url", {pathname: path, search: search, href: location.href});
-    window.scrollTo(0, 0);
   }
 
   document.addEventListener("click", keepJob, true);

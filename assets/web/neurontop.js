@@ -8,6 +8,8 @@
   const LISTED_MS = 3000;  // after an end: until a list of the server's has it
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let freshness = null;  // of the run, as last heard
+  let answeredPage = null;  // what was shown when an answer came: it is never hidden again
+  let early = null;  // what was heard before the frame was there that shows it
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
   let astraySince = Date.now();  // since when another page is shown than the address says
   let returned = 0;  // when a server that was away was there again; 0: nothing is to be done about it any more
@@ -28,6 +30,7 @@
   /* What the server says of the run: the pill and the title of the tab. */
   function receive(text, how) {
     lastHeard = Date.now();
+    early = document.getElementById("connection") ? null : [text, how];
     if (!text) {  // the server is there, and has nothing of this run
       document.title = "neurontop";
       show("up", "no data");
@@ -40,6 +43,22 @@
     freshness = news.freshness;
     window.neurontopJobs.receive(news.jobs, news.pin);
   }
+
+  /* What the first answer always fills, a page each; the summary of a server without a fleet has all that there is. */
+  const FILLED = ["#live-first", "#cores-rows", "#compile-summary", "#cache-summary", "#logs-count", "#runs-note, #runs-report",
+    "#fleet-jobs, #fleet-summary:has(.no-fleet)"];
+  const isFilled = (page, parts) => [...page.querySelectorAll(parts)].some((part) => part.hasChildNodes());
+
+  /* Before each frame: what comes late would move what is below it. */
+  const OWN = ".js-plotly-plot, .ag-root-wrapper";  // what libraries draw for themselves
+  new MutationObserver((changes) => {
+    const page = document.getElementById("page"), problem = document.getElementById("problem");
+    if (!problem || changes.every(({target}) => target.closest(OWN))) { return; }
+    const parts = FILLED.find((one) => page.querySelector(one));
+    page.toggleAttribute("data-waiting", parts !== undefined && !problem.hasChildNodes() && page.firstElementChild !== answeredPage && !isFilled(page, parts));
+    window.neurontopCharts.reserve();
+    if (early) { receive(...early); }
+  }).observe(document.body, {childList: true, subtree: true});
 
   const ago = (since) => Math.max(0, Math.round((Date.now() - since) / 1000)) + " s";
 
@@ -63,6 +82,9 @@
     quietSince = lastAnswer = Date.now();
     fleetRest = FLEET_MS * (1 + 0.3 * Math.random());
     sessionStorage.removeItem("loaded-anew");
+    const page = document.getElementById("page");
+    answeredPage = page.firstElementChild;
+    page.removeAttribute("data-waiting");
     setTimeout(window.neurontopFolding.fold, 0);
     setTimeout(showNode, 0);
     setTimeout(window.neurontopCharts.begin, 0);

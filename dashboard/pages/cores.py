@@ -24,6 +24,8 @@ from neuron_top.dashboard.figures import core_name, core_words, empty
 from neuron_top.dashboard.layout import run_of, run_options
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
+from neuron_top.dashboard.table_order import TableOrder, in_order, order_of
+from neuron_top.natural_order import natural_key
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted
 from neuron_top.views.core_metrics import CORE_METRICS, PEAK, UTILIZATION, CoreMetric
 from neuron_top.views.core_rows import CoreRow, silence_text
@@ -33,6 +35,7 @@ from neuron_top.views.model import CoreKind, Run
 from neuron_top.views.welcome import NO_CORE, NO_CORE_YET
 
 PATH, NAME = "cores", "Cores"
+PEAK_FIRST = TableOrder(PEAK.title, falls=True)
 CORES_SHOWN = 32
 """Rows: each cell is a component, and each change of the page is told to every component there is."""
 OUTPUTS = PageOutputs(
@@ -106,7 +109,7 @@ def layout(_state: dict[str, str]) -> Any:
                 html.Div(id="cores-devices"),
                 wide=True,
             ),
-            panel("Cores, by peak memory", html.Div(id="cores-rows"), wide=True),
+            panel("Cores", html.Div(id="cores-rows"), wide=True),
             panel("Out of memory", html.Div(id="cores-exhausted"), wide=True),
         ],
         className="grid two",
@@ -120,15 +123,16 @@ def render(
     core: MemoryKinds | None = None,
     other_core: MemoryKinds | None = None,
     cores: CoreTable | None = None,
+    order: TableOrder = PEAK_FIRST,
 ) -> dict[str, Any]:
     """Every section of the page. `core`: the one whose breakdown is drawn over time, in either run; `cores`: of the
-    first run, by device.
+    first run, by device; `order`: of the table of cores.
     """
     nothing = figures.empty(colors, "choose a second run above", 320)
     height = figures.TALL if one.utilization is not None else figures.HEIGHT
     return {
         "cores-summary": _summary(one) if one.rows or one.exhausted is None else "",  # which says what was in use
-        "cores-rows": _cores(one),
+        "cores-rows": _cores(one, order),
         **_devices(cores, colors),
         "cores-exhausted": exhausted_panel(one.exhausted, colors) if one.exhausted is not None else None,
         "cores-many": "many" if one.utilization is not None else "",
@@ -197,15 +201,22 @@ def _summary(view: MemoryTable) -> Any:
     return words + (f"; {cut} no bar." if is_cut else ".")
 
 
-def _cores(view: MemoryTable) -> Any:
+def _cores(view: MemoryTable, order: TableOrder) -> Any:
     if not view.rows:
         return left_out()
-    most = sorted(view.rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
+    metrics = _columns(view.rows)
+    values: dict[str, Callable[[CoreRow], Any]] = {
+        "node": lambda row: natural_key(row.node),
+        "core": lambda row: (natural_key(row.node), row.core),
+        "rank": lambda row: row.rank,
+        **{metric.title: partial(_metric_value, metric) for metric in metrics},
+    }
+    most = in_order(view.rows, order, values)[:CORES_SHOWN]
     columns: dict[str, Callable[[CoreRow], Any]] = {
         "node": lambda row: row.node or UNKNOWN,
         "core": _core,
         "rank": lambda row: UNKNOWN if row.rank is None else str(row.rank),
-        **{metric.title: partial(_metric_text, metric) for metric in _columns(view.rows)},
+        **{metric.title: partial(_metric_text, metric) for metric in metrics},
     }
     if len({row.node for row in view.rows}) < 2:
         del columns["node"]
@@ -213,9 +224,9 @@ def _cores(view: MemoryTable) -> Any:
         del columns["rank"]
     rows = [[text(row) for text in columns.values()] for row in most]
     right = [place for place, name in enumerate(columns) if name not in ("node", "core")]
-    shown = table(list(columns), rows, caption="Metrics of each core, the highest peak first", right=right)
+    shown = table(list(columns), rows, caption="Metrics of each core", right=right, order=order)
     left = len(view.rows) - len(rows)
-    return [shown, note(f"and {count_text(left)} with lower peaks; export CSV or Parquet to see all") if left else None]
+    return [shown, note(f"and {count_text(left)} more; export CSV or Parquet to see all") if left else None]
 
 
 def _core(row: CoreRow) -> Any:
@@ -228,6 +239,11 @@ def _columns(rows: Sequence[CoreRow]) -> list[CoreMetric]:
     """The metrics that any core reports, what the rows are sorted by first: a phone shows no more than that."""
     known = [metric for metric in CORE_METRICS if any(metric.value(row) is not None for row in rows)]
     return sorted(known, key=lambda metric: metric is not PEAK)
+
+
+def _metric_value(metric: CoreMetric, row: CoreRow) -> float | None:
+    """What a metric's text says, as a number."""
+    return None if row.stale and metric is UTILIZATION else metric.value(row)
 
 
 def _metric_text(metric: CoreMetric, row: CoreRow) -> str:
@@ -258,7 +274,13 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         runs = (asked.run, run_of(other)) if other else (asked.run,)
         for run in runs:
             await feeds.opened(run)  # refuses who may not see it, before an answer that is shared
-        question = (runs, asked.state.get("core", ""), asked.colors.name, zoomed(asked.values[0]))
+        question = (
+            runs,
+            asked.state.get("core", ""),
+            asked.state.get("sort", ""),
+            asked.colors.name,
+            zoomed(asked.values[0]),
+        )
         # In a thread: hundreds of cores take longer to draw than a browser of another page should wait.
         return await answers.get(question, lambda: marked(sections(asked)), max(map(feeds.version, runs)))
 
@@ -276,12 +298,12 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
             return memory_kinds(run, now, key)
 
         core = feeds.read(asked.run, breakdown)
-        cores = feeds.cached_view(asked.run, core_table)
+        cores, order = feeds.cached_view(asked.run, core_table), order_of(asked.state, PEAK_FIRST)
         if not other:
-            return render(one, None, asked.colors, core, cores=cores)
+            return render(one, None, asked.colors, core, cores=cores, order=order)
         second = run_of(other)
         table, other_core = feeds.cached_view(second, memory_table), feeds.read(second, breakdown)
-        return render(one, table, asked.colors, core, other_core, cores)
+        return render(one, table, asked.colors, core, other_core, cores, order)
 
     bind(app, "cores", OUTPUTS, answer, [Input("cores-lines", "relayoutData")])
 

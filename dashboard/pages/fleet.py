@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -19,8 +20,10 @@ from neuron_top.dashboard.figures import empty
 from neuron_top.dashboard.fleet import FRESH_SECONDS, DashboardFleet
 from neuron_top.dashboard.page_diff import Marked, PageChart, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
+from neuron_top.dashboard.table_order import in_order, order_of
 from neuron_top.errors import NothingToShow
 from neuron_top.filters import words_filter
+from neuron_top.natural_order import natural_key
 from neuron_top.units import UNKNOWN, count_text, counted, duration_text, percent_text
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import (
@@ -277,19 +280,37 @@ def _phases_note(view: PhaseTimeline | str, job: JobRow | None) -> Any:
     return note(words) if words else None
 
 
+_JOB_VALUES: Mapping[str, Callable[[JobRow], Any]] = MappingProxyType(
+    {
+        "job": lambda job: natural_key(job.job),
+        "name": lambda job: natural_key(job.name),
+        "state": lambda job: job.state_text,
+        "nodes": lambda job: job.nodes,
+        "phase": lambda job: job.phase or None,
+        "step": lambda job: job.step,
+        "graphs left": lambda job: job.graphs_left,
+        "longest wait": lambda job: job.worst_wait,
+        "slow nodes": lambda job: len(job.slow_nodes) or None,
+    }
+)
+"""What the columns of the table of jobs are sorted by."""
+
+
 def _jobs(answer: FleetAnswer) -> Any:
     jobs = answer.page.jobs
     if not jobs:
         return note("No job yet. Start `neurontop agent` beside one on each of its nodes.")
     elsewhere: dict[str, str | None] = dict.fromkeys(("node", "core", "selected"))  # may be nodes of another job
-    are_named = any(job.name not in ("", job.job) for job in jobs[:20])
+    order = order_of(answer.state)
+    most = in_order(jobs, order, _JOB_VALUES)[:20]
+    are_named = any(job.name not in ("", job.job) for job in most)
     rows = [
         (
             answer.link(job.job, **elsewhere, job=job.job), *([job.name] if are_named else []), job.state_text,
             nodes_text(job), phases_text(job), steps_text(job), count_text(job.graphs_left), wait_text(job),
             slow_nodes_text(job) or UNKNOWN,
         )
-        for job in jobs[:20]
+        for job in most
     ]  # fmt: skip
     head = (
         "job",
@@ -302,7 +323,10 @@ def _jobs(answer: FleetAnswer) -> Any:
         "longest wait",
         "slow nodes",
     )
-    return table(head, rows, caption="Jobs, the newest first", right=tuple(at + are_named for at in (2, 4, 5)))
+    right = tuple(at + are_named for at in (2, 4, 5))
+    shown = table(head, rows, caption="Jobs" if order.column else "Jobs, the newest first", right=right, order=order)
+    left = len(jobs) - len(most)
+    return [shown, note(f"and {count_text(left)} more; `neurontop fleet jobs` lists all")] if left else shown
 
 
 def _selected(answer: FleetAnswer) -> Any:

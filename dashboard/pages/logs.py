@@ -23,6 +23,7 @@ from neuron_top.dashboard.explain_panel import LinePosition, graphs_by_line
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.fleet import DashboardFleet
+from neuron_top.dashboard.layout import show_permission
 from neuron_top.errors import NeuronTopError
 from neuron_top.filters import Kept, newest_kept
 from neuron_top.services.feeds import Feed, LineLevel, LogLine, LogQuery
@@ -276,9 +277,11 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
         Input("pulse", "data"),
         Input("url", "search"),
         State("logs-marks", "data"),
+        State("permission", "data"),
         prevent_initial_call="initial_duplicate",
     )
-    async def update(_pulse: Any, search: str, known: Any) -> list[Any]:
+    async def update(_pulse: Any, search: str, known: Any, permission: int) -> list[Any]:
+        show_permission(app.config.requests_pathname_prefix, permission)
         state = state_of(search)
         question = _question(state)
         try:

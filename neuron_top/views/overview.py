@@ -71,6 +71,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The worker processes of a job that nobody records have ended."""
     unread: Backlog | None = None
     """How far its logs were read, while what they held already is still being read: all else is of that moment."""
+    logs: int = 0
+    """How many logs tell of it."""
 
     @property
     def over(self) -> bool:
@@ -202,6 +204,7 @@ def header(run: Run, now: float) -> Header:
         until=end,
         workers_ended=run.workers_left(now) is not None,
         unread=run.silence.unread(now),
+        logs=len(job.sources),
     )
 
 

@@ -30,6 +30,7 @@ from neuron_top.views.overview import Header, Overview
 from neuron_top.views.progress import RunningGraph
 from neuron_top.views.states import end_text
 
+_ASK_AGENTS = "`neurontop fleet nodes` lists the agents and when each was heard of last"
 _START = "`neurontop run -- <command>` starts and records a job; `neurontop watch train.log` reads a log"
 _NO_LOG = "start it with `neurontop run -- …`: then its output and how it ends are recorded"
 _NO_END = "its log just stops; see its last lines and how the command ended (`sacct`, `dmesg`, the exit code)"
@@ -291,6 +292,8 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
         case VerdictState.IDLE if head.unread is not None:
             return unread_text(head.unread), ""
         case VerdictState.IDLE:
+            if head.name and not head.logs:  # a job of a fleet
+                return "none of its agents has sent anything yet", _ASK_AGENTS
             if head.name:  # name of the only log that is read
                 unread = (source.text for source in view.sources if source.unreadable)
                 return next(unread, "the log has no line yet"), ""

@@ -13,6 +13,7 @@ from neuron_top.dashboard import figures, memory_figures
 from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.core_lines import core_lines
 from neuron_top.dashboard.pages import cores
+from neuron_top.dashboard.table_order import TableOrder, in_order
 from neuron_top.views.core_metrics import UTILIZATION
 from neuron_top.views.core_rows import CoreRow, silence_text
 from neuron_top.views.cores import core_page
@@ -189,10 +190,28 @@ def test_cores_are_named_alike_in_charts_tables_and_sentences() -> None:
     assert "core" not in lived(local)["live-busy-sub"]
 
 
+def test_the_table_of_cores_is_sorted_by_the_column_that_was_clicked_on() -> None:
+    view = fed(12).read(memory_table)
+
+    def first(order: TableOrder) -> str:
+        shown = cores.render(view, None, DARK, order=order)["cores-rows"][0]
+        return words_of(shown.children.children[2].children[0].children[0])
+
+    falling = TableOrder("core", falls=True)
+    assert first(TableOrder("core")) == "core 0"
+    assert first(falling) == "core 11"
+    assert first(TableOrder("no such column")) == first(TableOrder("core"))
+    assert TableOrder().after("core", falls_first=False) == TableOrder("core")
+    assert TableOrder("core").after("core", falls_first=False) == falling
+    assert falling.after("core", falls_first=False) == TableOrder()
+    rows = [2, None, 3]
+    assert in_order(rows, TableOrder("x", falls=True), {"x": lambda row: row}) == [3, 2, None]
+
+
 def test_the_table_of_cores_begins_with_the_peak_and_leaves_out_what_none_reports() -> None:
     def heads(feed: StillFeed) -> list[str]:
         head = cores.render(feed.read(memory_table), None, DARK)["cores-rows"][0].children.children[1]
-        return [cell.children for cell in head.children.children]
+        return [cell.children.children for cell in head.children.children]
 
     assert heads(fed(2)) == ["core", "peak", "utilization", "memory", "capacity", "free"]
     assert heads(worker(memory=505 * MIB)) == ["core", "peak", "utilization", "memory"]

@@ -52,6 +52,20 @@ def test_every_panel_of_the_fleet_is_drawn(browser: Any, served: Served) -> None
     assert seen.complaints == []
 
 
+def test_jobs_are_sorted_by_a_click_on_the_head_of_a_column(browser: Any, served: Served) -> None:
+    seen = Watched(browser)
+    seen.page.goto(f"{served.address}fleet")
+    seen.until("#fleet-jobs", "4711")
+    seen.page.click("#fleet-jobs th >> text=nodes")
+    seen.page.wait_for_selector("#fleet-jobs th[aria-sort=descending] >> text=nodes")
+    assert seen.page.url.endswith("?sort=-nodes")
+    seen.page.click("#fleet-jobs th >> text=nodes")
+    seen.page.wait_for_selector("#fleet-jobs th[aria-sort=ascending] >> text=nodes")
+    seen.page.click("#fleet-jobs th >> text=nodes")
+    seen.page.wait_for_function("() => location.search === ''")
+    assert seen.complaints == []
+
+
 def test_log_lines_of_a_node_lead_back_to_it_and_name_commands_as_code(browser: Any, served: Served) -> None:
     seen = Watched(browser)
     seen.page.goto(f"{served.address}logs?node=n2")

@@ -9,7 +9,7 @@ from typing import Any
 from neuron_top.views.overview import overview
 from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
-from tests.dashboard.served import READ, serving
+from tests.dashboard.served import ACT, READ, serving
 from tests.tui.feeds import START, StillFeed, samples
 
 
@@ -126,6 +126,21 @@ def test_signing_in_returns_to_where_one_was_and_never_to_another_site(
             assert (answer.status, answer.headers["location"]) == (303, "/"), elsewhere
 
 
+def test_the_frame_offers_to_sign_in_again_once_the_session_has_ended(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        for page in ("", "logs"):
+            seen.page.goto(f"{served.address}sign-in?to=/{page}")
+            seen.page.fill("#token", ACT)
+            seen.page.click("button[type=submit]")
+            seen.until("#sign", "Sign out")
+            seen.page.context.clear_cookies()  # as a browser does with one that has expired
+            seen.until("#sign", "Sign in")
+        assert seen.complaints == []
+
+
 def test_the_newest_minutes_go_on_with_the_job_and_the_choice_says_which_range_is_shown(
     browser: Any, feed: StillFeed, tmp_path: Path
 ) -> None:
@@ -179,6 +194,7 @@ def test_enter_opens_the_row_of_a_grid_as_a_click_does(browser: Any, tmp_path: P
     with serving(StillFeed(), tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
         seen = opened(browser, f"{served.address}cache")
         cell = seen.page.locator("#cache-grid .ag-cell[col-id=module]").first
+        seen.until("#cache-grid", "0001+")  # cells of rows that are still to come cannot be opened
         cell.focus()
         seen.page.keyboard.press("Enter")
         seen.until("#drawer-title", "MODULE_")

@@ -17,6 +17,12 @@ from tests.tui.feeds import START, StillFeed, job, module
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 HEIGHT = "document.getElementById('compile-grid')?.clientHeight"
+WATCH = """() => {
+    window.moved = [];
+    const news = (list) => window.moved.push(...list.getEntries().map((one) => one.value));
+    new PerformanceObserver(news).observe({ type: 'layout-shift', buffered: true });
+}"""
+"""Counts what moves in a window, by the browser's own measure of it."""
 
 
 def test_the_library_of_the_grids_is_read_where_there_is_one_and_a_grid_is_as_high_as_its_rows(
@@ -89,3 +95,20 @@ def test_the_frame_brings_the_page_that_the_browser_says_it_has_opened(feed: Sti
         assert "x'y" in main_of(f"{own}logs?q=x%27y")
         for other in ("", own[:-4], f"{own}nothing", f"{own}../etc", "http://[", "%00", f"{own}logs/../cache"):
             assert main_of(other) == "None", other
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_what_is_seen_of_a_page_stays_in_its_place_while_the_rest_comes(
+    browser: Any, feed: StillFeed, tmp_path: Path, width: int, height: int
+) -> None:
+    cache(tmp_path / "cache", 5)
+    with serving(feed, tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
+        for page in PAGES:
+            seen = Watched(browser, viewport={"width": width, "height": height})
+            seen.page.add_init_script(f"({WATCH})()")
+            seen.page.goto(f"{served.address}{page.PATH}")
+            seen.drawn("main", "")
+            seen.page.wait_for_timeout(1000)  # what a library still draws
+            assert sum(seen.page.evaluate("window.moved")) < 0.05, page.NAME
+            assert seen.complaints == []
+            seen.page.close()

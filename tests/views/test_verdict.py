@@ -160,6 +160,15 @@ def test_a_machine_with_nothing_or_old_telemetry_is_idle() -> None:
     assert freshness_text(old) == "ended 40 d ago"
 
 
+def test_a_job_of_a_fleet_that_sent_nothing_is_not_said_to_have_an_empty_log() -> None:
+    run = Run()
+    run.job.listed_name = "llama-70b"
+    seen = at(run, NOW)
+    assert (seen.state, seen.name) == (VerdictState.IDLE, "llama-70b")
+    assert seen.reason == "none of its agents has sent anything yet"
+    assert "neurontop fleet nodes" in seen.next_step
+
+
 def test_a_recording_that_is_played_is_a_replay() -> None:
     assert freshness_text(at(run_of(step(1, NOW)), NOW, replayed=True)) == "replay"
 
