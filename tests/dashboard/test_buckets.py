@@ -12,14 +12,12 @@ import pytest
 pytest.importorskip("moto", reason="moto is not installed")
 boto3 = pytest.importorskip("boto3", reason="boto3 is not installed")
 
-from neuron_top.actions.backends import CacheBackend  # noqa: E402
-from neuron_top.actions.plan_context import PlanContext  # noqa: E402
 from neuron_top.cache import s3  # noqa: E402
-from neuron_top.cache.model.snapshot import Snapshot  # noqa: E402
 from neuron_top.cache.model.states import State  # noqa: E402
 from neuron_top.dashboard.access import Permission  # noqa: E402
 from neuron_top.dashboard.caches import DashboardCaches  # noqa: E402
 from neuron_top.dashboard.plan_registry import NotPermitted, Requester  # noqa: E402
+from neuron_top.services.cache_look import CacheLook  # noqa: E402
 from neuron_top.services.caches import CacheService, Verb  # noqa: E402
 from neuron_top.settings import Settings  # noqa: E402
 from tests import s3_server  # noqa: E402
@@ -50,9 +48,9 @@ class Service(CacheService):
     def __init__(self, state: Path) -> None:
         super().__init__(Settings(state_dir=str(state)), grace_seconds=0.1)
 
-    def context(self, backend: CacheBackend, snapshot: Snapshot, *, assume_exclusive: bool = False) -> PlanContext:
-        context = super().context(backend, snapshot, assume_exclusive=assume_exclusive)
-        return msgspec.structs.replace(context, protect_seconds=0.0)
+    def look(self, root: str, *, causes: bool = False, assume_exclusive: bool = False) -> CacheLook:
+        look = super().look(root, causes=causes, assume_exclusive=assume_exclusive)
+        return look._replace(context=msgspec.structs.replace(look.context, protect_seconds=0.0))
 
 
 def names(bucket: s3.Bucket) -> set[str]:

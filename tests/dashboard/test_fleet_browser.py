@@ -101,8 +101,8 @@ def test_panels_are_shown_once_their_numbers_are_there(browser: Any, served: Ser
     seen.page.goto(f"{served.address}fleet")
     seen.page.wait_for_selector("#fleet-jobs", state="attached")
     assert not seen.page.is_visible(".panel:has(#fleet-steps)")
-    words = "() => getComputedStyle(document.querySelector('#page > .grid'), '::before').content"
-    assert seen.page.evaluate(words) == '"Reading the fleet …"'
+    words = "() => getComputedStyle(document.querySelector('main'), '::before').content"
+    assert seen.page.evaluate(words) == '"Reading …"'
     seen.page.unroute(questions)
     seen.page.reload()
     seen.until("#fleet-jobs", "4711")

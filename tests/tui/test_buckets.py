@@ -10,10 +10,8 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from neuron_top.actions.backends import CacheBackend
-from neuron_top.actions.plan_context import PlanContext
-from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import State
+from neuron_top.services.cache_look import CacheLook
 from neuron_top.services.caches import CacheService
 from neuron_top.services.plan_execution import PlanState
 from neuron_top.settings import Settings
@@ -30,9 +28,9 @@ from tests.tui import feeds
 class TenDaysLater(CacheService):
     """Ten days after the last upload, since no clock of a bucket can be set; readers are given no time."""
 
-    def context(self, backend: CacheBackend, snapshot: Snapshot, *, assume_exclusive: bool = False) -> PlanContext:
-        context = super().context(backend, snapshot, assume_exclusive=assume_exclusive)
-        return msgspec.structs.replace(context, now=context.now + 10 * caches.DAY)
+    def look(self, root: str, *, causes: bool = False, assume_exclusive: bool = False) -> CacheLook:
+        look = super().look(root, causes=causes, assume_exclusive=assume_exclusive)
+        return look._replace(context=msgspec.structs.replace(look.context, now=look.context.now + 10 * caches.DAY))
 
 
 @pytest.fixture(scope="module")

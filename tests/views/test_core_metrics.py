@@ -69,7 +69,7 @@ def test_a_metric_stands_in_the_terminal_on_the_page_and_in_prometheus_with_one_
         assert (sample.value, sample.labels["core"]) == (metric.value(row), "0")
     page = cores.render(known.read(memory_table), None, DARK)["cores-rows"]
     head, body = page[0].children.children[1:]
-    titles = [cell.children for cell in head.children.children]
+    titles = [cell.children.children for cell in head.children.children]  # each head is a link that sorts
     assert body.children[0].children[titles.index(metric.title)].children == metric.text(row)
 
 
