@@ -31,10 +31,11 @@ fleet:
 	@$(MAKE) --no-print-directory $(VENV)/.fleet >&2
 	@$(BIN)/python -m tests.servers
 
-# Two at a time; tests of a group share fixtures that are expensive to make, so they stay together, and groups begin first.
+# Three at a time, since tests wait for a third of their time. Tests of a group share fixtures that are expensive to make, so they stay together, and
+# groups begin first.
 # Failed tests are run once more by themselves (as CPython's --rerun does); the first failure stays in the output.
 test: check
-	$(BIN)/python -m pytest -n 2 --dist loadgroup || { \
+	$(BIN)/python -m pytest -n 3 --dist loadgroup || { \
 	  echo 'failed above: the same tests once more, one at a time and with nothing beside them' >&2; \
 	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none --verbose; }
 

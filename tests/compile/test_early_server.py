@@ -22,7 +22,7 @@ from neuron_top.compile.graphs import inductor_compile
 from neuron_top.compile.server.client import CompileClient
 from neuron_top.compile.torch import machine_locks
 
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compile servers")]
 
 SCRIPT = """
 import json, os, sys

@@ -12,7 +12,7 @@ import pytest
 from tests.warm_python import warm_python
 
 pytest.importorskip("torch")
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(600), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(600), pytest.mark.xdist_group("compile servers")]
 
 FROZEN = """
 import torch

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 from neuron_top.compile.graphs.inductor_import import LateTemplate  # noqa: E402
 
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compile servers")]
 
 SCRIPT = """
 import gc, json, sys

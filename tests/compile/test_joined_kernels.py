@@ -18,7 +18,7 @@ from neuron_top.cache import trust  # noqa: E402
 from neuron_top.compile.graphs import joined_kernels, kernel_archive  # noqa: E402
 from tests.inductor_folder import inductor_folder  # noqa: E402
 
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compile servers")]
 
 KERNELS = 7
 SCRIPT = """

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(600), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(600), pytest.mark.xdist_group("compile servers")]
 
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 

@@ -19,7 +19,7 @@ from neuron_top.compile.graphs import inductor_compile, process_groups, torch_se
 from neuron_top.compile.graphs.graph_file import SerializedGraph  # noqa: E402
 from neuron_top.compile.graphs.script_operators import StandIns  # noqa: E402
 
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compile servers")]
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from neuron_top.compile.graphs import quick_linker  # noqa: E402
 from tests.inductor_folder import inductor_folder  # noqa: E402
 from tests.warm_python import warm_python  # noqa: E402
 
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compile servers")]
 
 FOLDER = "/somewhere"
 SCRIPT = """

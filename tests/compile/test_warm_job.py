@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch")
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(900), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(900), pytest.mark.xdist_group("compile servers")]
 
 from torch._inductor import cpu_vec_isa  # noqa: E402
 from torch._inductor.codecache import CppPythonBindingsCodeCache  # noqa: E402

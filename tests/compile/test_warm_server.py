@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compile servers")]
 
 SCRIPT = """
 import json, os, subprocess, sys
