@@ -146,9 +146,9 @@ class LogReader:
     def _decide(self, head: bytes) -> bytes:
         encoding = wide.encoding_of(head)
         self._head, self._wide = None, wide.WideLines(encoding) if encoding is not None else None
-        if head.startswith(wide.UTF8_MARK):
-            self._offset = self._line_start = self._offset + len(wide.UTF8_MARK)
-        return head.removeprefix(wide.UTF8_MARK)
+        text, begins = wide.after_mark(head)
+        self._offset = self._line_start = self._offset + begins
+        return text
 
     def _wide_lines(self, lines: list[tuple[bytes, int]]) -> list[AnyEvent]:
         """Events of lines of a log in UTF-16, each given with its offset in the stream."""

@@ -36,6 +36,12 @@ def encoding_of(head: bytes) -> str | None:
     return LITTLE if odd else BIG
 
 
+def after_mark(head: bytes) -> tuple[bytes, int]:
+    """The first bytes of a text without the mark before UTF-8, and where they begin."""
+    text = head.removeprefix(UTF8_MARK)
+    return text, len(head) - len(text)
+
+
 def narrowed(line: bytes) -> bytes:
     """A raw line as UTF-8, if it is one of a log in UTF-16; else as it is. A byte order mark is left out."""
     if b"\0" not in line:

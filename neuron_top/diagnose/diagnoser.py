@@ -177,9 +177,8 @@ class Diagnoser:
         encoding = wide.encoding_of(head)
         self._wide = wide.WideLines(encoding) if encoding is not None else None
         self._place.is_wide = self._wide is not None
-        if head.startswith(wide.UTF8_MARK):
-            self._place.offset = len(wide.UTF8_MARK)
-        return head.removeprefix(wide.UTF8_MARK)
+        text, self._place.offset = wide.after_mark(head)
+        return text
 
     def _wide_lines(self, lines: list[tuple[bytes, int]]) -> None:
         for line, offset in lines:

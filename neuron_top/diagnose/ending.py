@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from neuron_top.diagnose.headers.tools import METAFLOWS_TASK
 from neuron_top.diagnose.margin import Margin
 from neuron_top.escapes import strip_ansi
 from neuron_top.late_pattern import late_pattern
@@ -12,6 +13,8 @@ from neuron_top.late_pattern import late_pattern
 TAIL_BYTES = 16 << 10
 """How much of the end of a log is kept for this."""
 _LAST_LINES = 30
+_HOST = r"^\S{1,200} +: ok=\d+ +changed=\d+ +"
+"""How a line of Ansible's recap begins."""
 _SUCCESS = late_pattern(
     r"Total failed compilations: 0|Compilation summary.{0,80}Failed: 0|-{3,} ?End (?:of )?[Tt]raining"
     r"|['\"]train_runtime['\"]"
@@ -31,7 +34,7 @@ _SUCCESS = late_pattern(
     r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
     r"|\b(?:runs|ran) successfully\b|^Training .{1,40} complete in [\d.]+ s|^Wrote preprocessed data to \S"
     r"|^(?i:success)[!.]{0,3}$"
-    r"|^\S{1,200} +: ok=\d+ +changed=\d+ +unreachable=0 +failed=0\b"
+    rf"|{_HOST}unreachable=0 +failed=0\b"
     r"|^(?:Apply|Destroy) complete! Resources: |^[A-Z][A-Z\d_]{2,60}_(?:OK|PASS(?:ED)?|DONE|SUCCESS)$"
 )
 """What programs print at the end when all went well."""
@@ -46,7 +49,7 @@ _OVER = late_pattern(
     r"|\bApplication shutdown complete\.$|\bFinished server process \[|\bSuccessfully stopped SparkContext$"
     r"|^Cloud-init v\. \S{1,60} finished at |^Finished: (?:SUCCESS|UNSTABLE|FAILURE|ABORTED)$|^&&&& FAILED "
     r"|^(?:FAIL|ok)\s+\S{1,200}\s+[\d.]{1,12}s$|^Complete log(?:\(s\))?: \S|^(?:# )?Avg bus bandwidth\b"
-    r"|^\S{1,200} +: ok=\d+ +changed=\d+ +unreachable=\d"
+    rf"|{_HOST}unreachable=\d"
     r"|\bProcess \d{1,10} exits successfully\.$|\bWorkflow \S{1,80} succeeded!$"
     r"|^wandb: (?:Synced \d|Find logs at: )"
     r"|^Finali[sz]ing parallel run$|^Total wall time: \d{1,6}:\d\d:\d\d$|\bdone\. Elapsed time: [\d.]{1,12} minutes\.$"
@@ -58,11 +61,10 @@ _OVER = late_pattern(
     r"|^WallClock: +[\d.]+ +CPUTime: |^Subject: Job \d+\S{0,20}: <.{0,200}> in cluster <\S{1,80}> (?:Done|Exited)$"
 )
 """What a shell, a framework, a server, a workflow, a build, a copy or a simulation prints when it ends, well or not."""
-_HOST = r"^\S{1,200} +: ok=\d+ +changed=\d+ +"
 _ON_A_HOST = late_pattern(_HOST)
 _FAILED_ON_A_HOST = late_pattern(_HOST + r".{0,40}\b(?:unreachable|failed)=[1-9]")
-"""Lines of Ansible's recap: where a host failed, the others do not say that all went well."""
-_NEXT_TASK = late_pattern(r"\[\d{1,20}/\w{1,80}/\d{1,10} \(pid \d{1,10}\)\] Task is starting\.$")
+"""Where a host failed, the lines of the others do not say that all went well."""
+_NEXT_TASK = late_pattern(METAFLOWS_TASK + r" Task is starting\.$")
 """How Metaflow begins a task: what ended before was not the whole."""
 _LINES_TO_OVER = 4
 """From such a line to the end of the log."""

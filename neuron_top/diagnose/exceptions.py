@@ -31,12 +31,11 @@ _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty",
 """Raised when a lookup finds nothing; an exception raised while one is handled explains more."""
 _NO_FILE = late_pattern(r"\bHTTP Error 404\b")
 """How Python says that a server has no such file."""
-_BUILD_FAILED = late_pattern(
-    r"(?:subprocess\.)?CalledProcessError: Command '\['(?:\S{0,200}/)?(?:ninja|cmake|make|gcc|g\+\+)'"
-)
-"""How it reports that a build's program failed."""
-_COMPILER_FAILED = late_pattern(r"CalledProcessError: Command '\['(?:\S{0,200}/)?(?:ptxas|nvcc|hipcc|neuronx?-cc)'")
-"""The same of a compiler of kernels or graphs."""
+_CALLED = r"CalledProcessError: Command '\['(?:\S{0,200}/)?"
+"""How it begins to report that a program failed, up to the program's name."""
+_BUILD_FAILED = late_pattern(rf"(?:subprocess\.)?{_CALLED}(?:ninja|cmake|make|gcc|g\+\+)'")
+_COMPILER_FAILED = late_pattern(rf"{_CALLED}(?:ptxas|nvcc|hipcc|neuronx?-cc)'")
+"""Of a build; of a compiler of kernels or graphs."""
 _NO_MODULE = late_pattern(r"(?:ModuleNotFoundError|ImportError): No module named \S")
 _WANTED_EXIT = late_pattern(r"SystemExit(?:: (?:0|None))?")
 _DIED = late_pattern(r"CalledProcessError: Command .{1,5000} died with <Signals\.SIG(?:KILL|SEGV|ABRT|BUS|ILL|FPE)\b")

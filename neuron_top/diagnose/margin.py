@@ -3,8 +3,8 @@
 Web pages and test runners indent a whole log. `srun --label` puts its task's number before each line (`3: `), `pdsh`
 its host (`node12: `), GitLab a stamp and a stream, others a name (`[worker-3] `, `app | `), and `cat -n`, `grep -n` and
 editors the number of the line. A program that relays another one's lines puts its own header before each, with one
-level for all. None of these proves anything by itself, since programs print such things, too; so it
-is taken off where a log's first lines all have it.
+level for all. None of these proves anything by itself, since programs print such things, too; so it is taken off where
+a log's first lines all have it.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ _SEPARATORS = b" \t:|"
 _FEWEST = 3
 """Lines that prove a margin, if all have it: a program's own list may have one or two."""
 _MOST_LABELS = 3
+"""Of a margin: a platform's stamp, a service's name, an indentation."""
 _LAST = 5
-"""Lines with tasks behind others without: what a batch script prints itself, srun does not number."""
+"""Lines with a task or a service behind others without: what a batch script prints itself, srun does not number."""
 _NAME = late_pattern(
     rb"(?:\d\d:\d\d:\d\d )?(?P<name>[a-z][a-z\d-]{2,60}-[a-z\d]{1,10} [a-z][a-z\d-]{1,40} |\[[\w./ @-]{1,40}\] "
     rb"|\w[\w./ -]{0,40}?(?: \| |> )|(?=[\w.-]*\d|std(?:out|err): )[A-Za-z\d][\w.-]{0,60}: |# )"
@@ -47,7 +48,6 @@ _NAME = late_pattern(
 container; `foreman` puts the time of day before the name."""
 _OF_LOGGERS = late_pattern(rb"(?i)\d:\d|\[[\d. ]+\]|\b%b|\b[diwef]\b" % _LEVELS)
 """What a logger puts before its own lines: a stamp, a process or a level."""
-
 _RELAYS = late_pattern(
     rb"(?:[\[\d][\d :.,TZ/+-]{7,40}\]?[ |-]{1,3}(?:[\w.]{1,40}[ |-]{1,5})?)?"
     rb"\[?INFO\]?(?: {0,8}[|-] |:(?:[\w.]{1,40}:)? ?|(?<=\]) )(?:(?:Flow|Task) run '[^'\n]{1,100}' - )?"

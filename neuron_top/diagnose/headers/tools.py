@@ -48,8 +48,9 @@ _TERRAFORM = late_pattern(r"[\w.\[\]\"-]{1,200} \((?:local|remote)-exec\): ?|│
 """What Terraform prints before the output of a command, and beside what it says itself."""
 _ANSIBLES_LOG = late_pattern(r"p=\d{1,10} u=\S{1,60} n=\S{1,60} (?:[A-Z]{4,8})?\| ?")
 """The process, the user and the logger in Ansible's log file, behind the time."""
-_METAFLOW = late_pattern(r"\[\d{1,20}/\w{1,80}/\d{1,10} \(pid \d{1,10}\)\] ?")
+METAFLOWS_TASK = r"\[\d{1,20}/\w{1,80}/\d{1,10} \(pid \d{1,10}\)\]"
 """Metaflow's header for a line of a task: the run, the step, the task and its process."""
+_METAFLOW = late_pattern(METAFLOWS_TASK + " ?")
 TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem)[\w.-]*"
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|flux-shell|pyxis|modprobe|rmmod|insmod|kubectl)"
