@@ -76,6 +76,23 @@ def _structured(fields: Mapping[str, Any]) -> StructuredLine | None:
     return StructuredLine("", level, ": ".join(said), fields) if level and said else None
 
 
+def level_of(line: bytes) -> LogLevel | None:
+    """The level of a line that is an object; None where it has none or is something else."""
+    members = _members_of(line.decode("utf-8", "replace"))
+    return _level(members) if members is not None else None
+
+
+def without_level(line: bytes) -> bytes:
+    """The text of an object that has one line; the object without its level, if it has several or none."""
+    members = _object_in(line.decode("utf-8", "replace"))
+    printed = _printed(_with_fields(members)) if members is not None else None
+    if members is None or printed is None:
+        return line
+    if len(printed[1]) == 1:
+        return printed[1][0].encode()
+    return msgspec.json.encode({name: value for name, value in members.items() if name not in _LEVELS})
+
+
 def lines(text: str) -> list[str]:
     """The lines that the program printed; the text itself where it is not such an object."""
     members = _members_of(text)

@@ -258,6 +258,7 @@ class Diagnoser:
         if _HEADING in raw:
             failures.read_above(line)
         found = []
+        self._place.learn_margin(raw)
         words = self._place.without_margin(raw).decode("utf-8", "replace")
         if not own_lines.repeats(prefixes.split(strip_ansi(words))[1]):
             found = list(map(failures.read, self._place.statements_in(raw, line)))

@@ -80,6 +80,10 @@ class LogPlace:
         is_quoted = self._quoted_until is None or self.offset + self._position < self._quoted_until
         return QUOTE.sub(b"", raw) if is_quoted else raw
 
+    def learn_margin(self, raw: bytes) -> None:
+        """Learn what stands before every line from this one, too."""
+        self.margin = self.margin.shown_by(raw)
+
     def without_margin(self, raw: bytes) -> bytes:
         """A line without what stands before every line."""
         return self.margin.split(raw).line

@@ -15,6 +15,7 @@ from enum import Enum, auto
 from itertools import pairwise
 from typing import NamedTuple
 
+from neuron_top.diagnose import relays
 from neuron_top.diagnose.learned_prefixes import rank_in
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import prefixes
@@ -41,25 +42,13 @@ _MOST_LABELS = 3
 _LAST = 5
 """Lines with a task or a service behind others without: what a batch script prints itself, srun does not number."""
 _NAME = late_pattern(
-    rb"(?:\d\d:\d\d:\d\d )?(?P<name>[a-z][a-z\d-]{2,60}-[a-z\d]{1,10} [a-z][a-z\d-]{1,40} |\[[\w./ @-]{1,40}\] "
+    rb"(?:\d\d:\d\d:\d\d )?(?P<name>[a-z][a-z\d-]{2,60}-[a-z\d]{1,10} [a-z][a-z\d-]{1,40} |\[[\w./ @-]{1,40}\](?: |:)"
     rb"|\w[\w./ -]{0,40}?(?: \| |> )|(?=[\w.-]*\d|std(?:out|err): )[A-Za-z\d][\w.-]{0,60}: |# )"
 )
 """Who printed a line: in brackets, before a bar or an angle, a host with a number in its name, or a pod and its
 container; `foreman` puts the time of day before the name."""
 _OF_LOGGERS = late_pattern(rb"(?i)\d:\d|\[[\d. ]+\]|\b%b|\b[diwef]\b" % _LEVELS)
 """What a logger puts before its own lines: a stamp, a process or a level."""
-_RELAYS = late_pattern(
-    rb"(?:[\[\d][\d :.,TZ/+-]{7,40}\]?[ |-]{1,3}(?:[\w.]{1,40}[ |-]{1,5})?)?"
-    rb"\[?INFO\]?(?: {0,8}[|-] |:(?:[\w.]{1,40}:)? ?|(?<=\]) )(?:(?:Flow|Task) run '[^'\n]{1,100}' - )?"
-)
-"""What a program puts before each line of another one that it relays: a stamp, perhaps its name, and one level; Prefect
-puts the name behind it."""
-_OF_ANOTHER = late_pattern(
-    rb"Traceback \(most recent call last\):|[ \t]{0,8}File \"[^\"\n]{1,400}\", line \d+, in "
-    rb"|\[?(?:WARNING|ERROR|CRITICAL|FATAL)\b|(?i:(?:[\w./-]{1,40}: )?(?:(?:fatal )?error|fatal): )"
-    rb"|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d"
-)
-"""Lines that no program logs as its own at that level: frames of a traceback, lines with a level or a stamp."""
 
 
 class Words(NamedTuple):
@@ -83,6 +72,8 @@ class Kind(Enum):
     """Who printed the line."""
     HOST = auto()
     """The same, if the name has a number in it."""
+    RELAY = auto()
+    """That another program relays the line, in its own form: its level is not the line's."""
     NOTHING = auto()
 
 
@@ -98,6 +89,8 @@ class Label(NamedTuple):
         found = self.split.match(words.line)
         if found is None:
             return words
+        if self.kind is Kind.RELAY:
+            return words._replace(line=relays.relayed(words.line, found[2]))
         words = words._replace(line=found[2])
         if self.kind is Kind.TASK:
             return words._replace(task=int(found[1].strip(_SEPARATORS)))
@@ -111,6 +104,14 @@ class Margin(NamedTuple):
     """The margin of a log: its labels, from the left."""
 
     labels: tuple[Label, ...] = ()
+    relay: Label | None = None
+    """What stands behind them and is a relay's, if a line shows that another program printed it."""
+
+    def shown_by(self, line: bytes) -> Margin:
+        """The margin that this line shows, too: with the relay, if another program than it has printed the line."""
+        if self.relay is None or not relays.shows_another(self.relay.off(self.split(line)).line):
+            return self
+        return Margin((*self.labels, self.relay))
 
     def split(self, line: bytes) -> Words:
         """Take the margin off a line."""
@@ -144,9 +145,15 @@ def margin_of(beginning: bytes) -> Margin:
     while lines and not lines[-1].strip():
         lines.pop()
     labels = list[Label]()
-    while len(labels) < _MOST_LABELS and (label := _label_of(lines)) is not None:
+    while len(labels) < _MOST_LABELS:
+        label = _label_of(lines)
+        if label is None:
+            break
+        without = [label.off(Words(line)).line for line in lines]
+        if label.kind is Kind.RELAY and not any(map(relays.shows_another, without)):
+            return Margin(tuple(labels), label)
         labels.append(label)
-        lines = [label.off(Words(line)).line for line in lines]
+        lines = without
     return Margin(tuple(labels))
 
 
@@ -178,15 +185,15 @@ def _name_of(printed: Sequence[bytes]) -> Label | None:
 
 
 def _relay_of(printed: Sequence[bytes]) -> Label | None:
-    """What a program puts before each line of another one that it relays."""
-    found = _RELAYS.match(printed[0])
-    header = _same_before_all(found[0], printed) if found is not None else None
-    label = Label(header) if header is not None else None
-    return label if label and any(_OF_ANOTHER.match(label.off(Words(line)).line) for line in printed) else None
+    """What a program may put before each line of another one that it relays."""
+    header = relays.header_of(printed[0])
+    form = _same_before_all(header, printed) if header else relays.objects_with_one_level(printed)
+    return Label(form, Kind.RELAY) if form is not None else None
 
 
 def _same_before_all(front: bytes, printed: Sequence[bytes]) -> re.Pattern[bytes] | None:
     """The pattern of this beginning of the first line and of the rest, if all lines begin so, but for their numbers."""
     beginning = re.sub(rb"\d+", rb"\\d{1,10}", re.escape(front.rstrip()))
     is_of_all = re.compile(beginning).match
-    return re.compile(b"(?m)^(%b(?: |$))(.*)$" % beginning) if all(map(is_of_all, printed)) else None
+    end = b"(?: |$)" if front[-1:].isspace() else b""
+    return re.compile(b"(?m)^(%b%b)(.*)$" % (beginning, end)) if all(map(is_of_all, printed)) else None

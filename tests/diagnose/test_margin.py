@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec import json
 
 from neuron_top.diagnose.margin import NO_MARGIN, margin_of
 from neuron_top.ingest.advised import diagnose
@@ -18,6 +19,7 @@ MARGINS: dict[str, Callable[[int], bytes]] = {
     "an indentation": lambda line: b"        ",
     "the host that pdsh names": lambda line: b"node12: ",
     "a worker in brackets": lambda line: b"[worker-3] ",
+    "torchrun's role and rank": lambda line: b"[brewer0]:",
     "a container before a bar": lambda line: b"app | ",
     "a pod and its container": lambda line: b"brew-0 main ",
     "the time and the process that foreman names": lambda line: b"10:00:00 web.1   | ",
@@ -46,26 +48,51 @@ def test_a_margin_does_not_change_the_causes(margin: str) -> None:
     assert changed == []
 
 
-RELAYS = {
-    "a logger": b"[2026-05-02 10:00:00] [INFO] ",
-    "a logger with a name": b"2026-05-02 10:00:00,123 - brew - INFO - ",
-    "a level alone": b"INFO: ",
-    "Prefect": b"10:00:00.123 | INFO    | Task run 'brew-0' - ",
+RELAYS: dict[str, Callable[[bytes], bytes]] = {
+    "a logger": b"[2026-05-02 10:00:00] [INFO] %b".__mod__,
+    "a logger with a name": b"2026-05-02 10:00:00,123 - brew - INFO - %b".__mod__,
+    "a level alone": b"INFO: %b".__mod__,
+    "Prefect": b"10:00:00.123 | INFO    | Task run 'brew-0' - %b".__mod__,
+    "objects of JSON": lambda line: (
+        b'{"time":"2026-05-02T10:00:00Z","level":"INFO","message":%b}' % json.encode(line.decode())
+    ),
 }
+
+
+def relayed(relay: str, log: bytes) -> bytes:
+    """The log as this relay prints it."""
+    return b"".join(RELAYS[relay](line) + b"\n" for line in log.splitlines())
 
 
 @pytest.mark.parametrize("relay", RELAYS)
 def test_a_level_before_all_lines_says_nothing_of_them(relay: str) -> None:
     log = b"ERROR: the lid is open\nstarting\n/srv/brew.sh: line 3: kettle: command not found\n"
-    diagnosis = diagnose(b"".join(RELAYS[relay] + line for line in log.splitlines(keepends=True)), "log:x")
+    diagnosis = diagnose(relayed(relay, log), "log:x")
     assert diagnosis.cause is not None
     assert (diagnosis.cause.cause_class, diagnosis.cause.line) == ("missing_dependency", 3)
 
 
 @pytest.mark.parametrize("relay", RELAYS)
+def test_a_late_line_shows_that_a_relay_printed_all(relay: str) -> None:
+    steps = b"".join(b"step %d of 90\n" % step for step in range(90))
+    frames = b'Traceback (most recent call last):\n  File "brew.py", line 3, in <module>\n    boil()\n'
+    diagnosis = diagnose(relayed(relay, steps + frames + b"OSError: the kettle is cold\n"), "log:x")
+    assert diagnosis.cause is not None
+    assert (diagnosis.cause.line, diagnosis.cause.text) == (94, "OSError: the kettle is cold")
+
+
+def test_a_relayed_text_may_have_several_lines() -> None:
+    text = 'Traceback (most recent call last):\n  File "brew.py", line 3, in <module>\n    boil()\nOSError: it is cold'
+    lines = [{"level": "INFO", "message": each} for each in ("starting", "filling", text, "stopped")]
+    diagnosis = diagnose(b"\n".join(map(json.encode, lines)), "log:x")
+    assert diagnosis.cause is not None
+    assert (diagnosis.cause.line, diagnosis.cause.text) == (3, "OSError: it is cold")
+
+
+@pytest.mark.parametrize("relay", RELAYS)
 def test_a_program_s_own_lines_keep_their_level(relay: str) -> None:
     log = b"starting\nthe kettle was not found: Error 3, trying the pot\nerrors so far: 1\nboiling\n"
-    assert not diagnose(b"".join(RELAYS[relay] + line for line in log.splitlines(keepends=True)), "log:x").failed
+    assert not diagnose(relayed(relay, log), "log:x").failed
 
 
 def test_what_a_batch_script_prints_before_its_tasks_has_no_number() -> None:
@@ -99,7 +126,7 @@ def test_the_lines_of_two_hosts_are_kept_apart_by_their_names() -> None:
 
 @pytest.mark.parametrize("name", [b"[INFO] ", b"[1234]: ", b"[rank2]: ", b"10:00:00 INFO | ", b"wandb: "])
 def test_what_a_logger_or_a_tool_prints_is_no_margin(name: bytes) -> None:
-    assert margin_of(b"".join(name + b"line %d\n" % number for number in range(9))) == NO_MARGIN
+    assert margin_of(b"".join(name + b"line %d\n" % number for number in range(9))).labels == ()
 
 
 def test_a_program_that_numbers_some_lines_itself_has_no_margin() -> None:
