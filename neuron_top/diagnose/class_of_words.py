@@ -20,7 +20,7 @@ _PROGRAMS_OWN = late_pattern(
 """Python's exceptions for a mistake in a program, whatever their message is about."""
 _DEVICE = r"(?:device|gpu|tpu|npu|ipu|accelerator)"
 _FAILS = r"\b(?:fail\w*|error)\b"
-_CANNOT = r"\b(?:cannot|can't|could not|unable to|failed to)"
+_CANNOT = r"\b(?:cannot|can't|could not|couldn't|unable to|failed to)"
 _BROKE_OFF = r"\b(?:closed|reset|refused|lost|aborted|unreachable|timed? ?out)\b"
 
 
@@ -65,6 +65,9 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
             r"\bfail\w* to (?:compile|legalize|lower|codegen)\b",
             r"\bfailed to build (?:the )?(?:engine|graph|kernel)",
             rf"\b(?:hlo|tensorizer|neuronx?-cc|libneuronxla|ptxas|nvcc|hipcc|tvm|iree)\b.{{0,80}}{_FAILS}",
+            r"\bCould not open input file: |\bPassManager::run failed\b",
+            r"['/](?:ptxas|cicc|nvcc|clang\S{0,9}|hipcc)' died with\b"
+            r"|\bError building extension '",
             r"\b(?:mlir|llvm)\b|\bConverterError\b",
             r"\b(?:program|shader|kernel) build failed\b|\bld returned [1-9]\d{0,2} exit status\b",
         ),
@@ -75,6 +78,8 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
             rf"{_CANNOT} (?:find|locate|load)\b.{{0,30}}(?<![\w/\\-])(?:installation|librar(?:y|ies)|toolkit|compiler"
             r"|plug-?in|executable|shared object|dll)\b",
             rf"{_CANNOT} find [\w.-]{{1,40}}-config\b|\blibrary \S{{1,100}} (?:is )?(?:not found|missing)\b",
+            r"\blibdevice not found\b|\bCan't exec \".{1,200}\": No such file or directory\b"
+            rf"|{_CANNOT} find (?:rocm|cuda|hip) \w",
             r"\bno such (?:module|library|command|program)\b",
             r"(?:^|[\s:])\S{0,200}/(?:ptxas|nvcc|hipcc|gcc|g\+\+|cc|ld|clang|cmake|ninja|make|python\d?) (?:was )?"
             r"not found\b",
@@ -86,12 +91,14 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
             rf"\bno \S{{1,40}} {_DEVICE}s? (?:was |were )?(?:found|available|detected)\b",
             rf"\b{_DEVICE} is (?:already in use|not available)\b",
             rf"{_CANNOT} (?:acquire|open|attach|init\w*)\b.{{0,40}}\b(?:{_DEVICE}|driver|runtime|cuda|rocm|hip)\b",
+            r"\bcuDNN failed to initialize\b|\bset device \d{1,3} failed\b",
             r"\binstalled \w+ driver\b|\bdriver (?:is )?(?:too old|not found|not loaded)\b|\bcannot assign a device\b",
         ),
     ),
     (
         CauseClass.RUNTIME_EXEC,
         _about(
+            r"\bNative API (?:failed|returns: -)",
             r"\bCUDA_ERROR_\w|\bhipError\w|\b(?:device|core) halted\b|\bGPU (?:hang|fault|reset)\b",
             r"\bXlaRuntimeError: (?:INTERNAL|UNIMPLEMENTED|UNKNOWN|ABORTED)\b|\bexecution of replica \d+ failed\b",
             rf"\b(?:nrt|neff|neuron runtime)\b.{{0,60}}{_FAILS}|\bkernel (?:launch|execution)\b.{{0,40}}{_FAILS}",
@@ -123,6 +130,7 @@ _BY_WORDS: tuple[tuple[CauseClass, re.Pattern[str]], ...] = (
             r"\bmust be one of\b|\bmutually exclusive\b|\bnot a valid (?:value|choice|option|argument)\b",
             r"\bversions?\b.{0,60}\b(?:mismatch\w*|incompatible|too old|too new)\b",
             r"\bincompatible\b.{0,40}\bversions?\b",
+            r"^Loaded runtime \w+ library: \S.{0,80} but source was compiled with ",
         ),
     ),
 )

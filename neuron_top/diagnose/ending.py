@@ -31,7 +31,7 @@ _SUCCESS = late_pattern(
     r"|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
     r"|\bWEXITSTATUS 0(?!\d)|W&B process to finish\.\.\. \(success\)|Compiled \d+ models?\b"
     r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$|^&&&& PASSED "
-    r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
+    r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built [0-9a-f]{12}|tagged \S+)$"
     r"|\b(?:runs|ran) successfully\b|^Training .{1,40} complete in [\d.]+ s|^Wrote preprocessed data to \S"
     r"|^(?i:success)[!.]{0,3}$"
     rf"|{_HOST}unreachable=0 +failed=0\b"
@@ -72,7 +72,7 @@ _LINES_TO_OVER = 4
 
 _BUT = late_pattern(
     r"(?i)\berr|(?<!x)fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)"
-    r"|\bSparkContext is stopping with exitCode\b|\bbut received\b"
+    r"|\bare missing\b|\bSparkContext is stopping with exitCode\b|\bbut received\b"
 )
 _NOT_YET = late_pattern(r"(?i)\b(?:if|once|when|until|unless|before)\b[^.;:]{0,60}$")
 """Before a word of success: it refers to the future."""

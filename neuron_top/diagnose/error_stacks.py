@@ -13,7 +13,9 @@ _HEADING = late_pattern(r".{1,400}, error stack:$|HDF5-DIAG: Error detected in .
 _LINE = late_pattern(
     r"\w{1,80}\(\d{1,5}\)\.{0,80}:(?P<mpich>.*)|#\d{3}: \S{1,300} line \d{1,6} in \w{1,80}\(\): (?P<hdf5>.*)"
 )
-_WITHOUT_REASON = late_pattern(r"\(unknown\)\(\): |(?:major|minor): ")
+_WITHOUT_REASON = late_pattern(
+    r"\(unknown\)\(\): |\w{1,80}\(\d{1,5}\)\.{0,80}: ?Failure during collective$|(?:major|minor): "
+)
 """Lines of a stack that say nothing of why."""
 _MOST_LINES = 64
 _OTHERS_BETWEEN = 1
@@ -50,7 +52,7 @@ class ErrorStacks(OpenReport):
             self._finding = None
         if not is_part:
             return False, None
-        if line is None or not (line["mpich"] or line["hdf5"] or "").strip():
+        if line is None or _WITHOUT_REASON.match(statement.text) or not (line["mpich"] or line["hdf5"] or "").strip():
             return True, None
         move(finding, statement)
         if finding.weight is Weight.CASCADE:

@@ -28,7 +28,7 @@ from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.recovery import DONE_LATER, Recovery
 from neuron_top.diagnose.slurm_steps import SlurmSteps
 from neuron_top.diagnose.statement import Speaker, Statement
-from neuron_top.diagnose.suspects import EmptyOptions, Suspects
+from neuron_top.diagnose.suspects import EmptyOptions, LastTry, Suspects
 from neuron_top.diagnose.task_report import TaskPart, TaskReport
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.diagnose.verdicts import CauseVerdict
@@ -71,6 +71,7 @@ class FailureReader:
         self._message: CompilerMessage | None = None
         self._suspects = Suspects()
         self._empty_options = EmptyOptions()
+        self._last_try = LastTry()
 
     @property
     def is_open(self) -> bool:
@@ -363,6 +364,7 @@ class FailureReader:
         if is_moved or is_new:
             self._place.keep_around(finding)
         self._empty_options.read(statement, finding)
+        self._last_try.read(statement, finding)
         if (suspect := self._suspects.reason(statement, verdict)) is not None:
             reason, _ = self.findings.add(*suspect, self._place.progress)
             self._place.keep_around(reason)

@@ -70,7 +70,7 @@ _OPENING = late_pattern(
     r"(?:(?:[^\s:]{0,200}[/\\]|[A-Z]:\S{0,200}\\)?[\w.+-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
     r"(?::| :(?= [A-Za-z=])|!| -| to | in | while | during | when | from "
     r"| (?!(?:handl|logg|report|check|correct|track|estimat|see|us)ing)\w{2,20}ing )\s*\S"
-    r"|[A-Za-z]\w{1,20} (?:ERROR|FATAL): (?![-+\d.])\S"
+    r"|(?:\w{1,20} )?Configuration Error: (?=\S)|[A-Za-z]\w{1,20} (?:ERROR|FATAL): (?![-+\d.])\S"
     r"|(?:Unhandled|Uncaught) (?:exception|error)\b|(?:ptxas(?:-\w{1,20})?|nvcc|cicc|nvlink|fatbinary) "
     r"(?:fatal|error) {1,4}: (?=\S)|(?:Status message|(?:Failure|Exit|Termination) (?:reason|message)): "
     r"(?=.{0,200}?(?i:fail|error|unable|cannot|could not))"

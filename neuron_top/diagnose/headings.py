@@ -30,6 +30,8 @@ _LINES_TO_GRAPHS_WORDS = 2000
 """Of stacks of the program, one for each operation that failed."""
 _USER_CODE = ": in user code:"
 _RULE = late_pattern(r"[-=*#~_]{3,}$")
+_WHAT = "what():"
+"""The heading of a C++ exception's words: it has ended the process."""
 _MARK = "^"
 """A line that shows the place in the source above it."""
 _TITLE = late_pattern(r"- |.{1,80}:$")
@@ -117,6 +119,9 @@ class Headings:
             return _headed(heading, statement), heading.finding
         if heading.expects in (Expects.WORDS, Expects.GRAPH, Expects.SOURCE):
             return self._words(heading, statement, verdict), heading.finding
+        if heading.expects is Expects.QUOTED and verdict is not None and verdict.row is not None:
+            is_next = statement.line - heading.line == 1 and statement.process == heading.statement.process
+            heading.finding.demoted |= is_next and verdict.weight <= Weight.STATEMENT
         return Below.OTHER, None
 
     def pass_traceback(self, statement: Statement) -> None:
@@ -223,7 +228,8 @@ def _headed(heading: _Heading, statement: Statement) -> Below:
     if is_near and not finding.terminal and reasons_below.states_nothing(statement):
         finding.recovered = True
         return Below.PART
-    if not is_near or not reasons_below.states_reason(statement):
+    finding.demoted |= is_near and reasons_below.names_compiler(statement.text)
+    if not is_near or finding.demoted or not reasons_below.states_reason(statement):
         return Below.OTHER
     move(finding, statement)
     if finding.terminal:
@@ -232,6 +238,8 @@ def _headed(heading: _Heading, statement: Statement) -> Below:
         finding.verdict = finding.verdict._replace(
             weight=Weight.STATEMENT, reason=ReasonGiven.STATED, confidence=Confidence.MEDIUM
         )
+    elif above.text == _WHAT:
+        finding.verdict = finding.verdict._replace(weight=Weight.STATEMENT, confidence=Confidence.MEDIUM)
     elif finding.weight is not Weight.STATEMENT:
         finding.verdict = finding.verdict._replace(weight=Weight.MESSAGE, doubt=Doubt.MUCH)
     return Below.REASON

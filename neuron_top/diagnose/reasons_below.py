@@ -50,6 +50,7 @@ BARE_HEADING = late_pattern(
 """Also of a C++ exception whose words begin on the next line, of Gradle, of dbt, of OpenFOAM, of MATLAB, of HDF5, and
 of climate models in Fortran (WRF, RegCM), which name the place before the reason."""
 _CMAKES = late_pattern(r"CMake Error(?: at \S{1,300}:\d{1,7} \(\w{1,60}\))?:$")
+_COMPILER = late_pattern(r"The \S{1,10} compiler")
 _NOTHING = late_pattern(
     r"(?i)\W*(?:none|no errors?|n/?a|null)\W*$"
     r"|(?:[\w.-]{1,40}(?: \w{1,20})? ?[:=] ?)?[-+]?\d[\d.,]*(?:e[-+]?\d+)?\s?%?$"
@@ -109,6 +110,11 @@ def states_reason(statement: Statement) -> bool:
     text = statement.text
     is_other = statement.level.is_mild or _SAYS_NO_REASON.match(text) or NOISE.search(text)
     return len(text.split()) > 1 and not is_other
+
+
+def names_compiler(text: str) -> bool:
+    """Whether a line below CMake's heading only names the compiler that it cannot use: what that said comes below."""
+    return _COMPILER.fullmatch(text) is not None
 
 
 def states_nothing(statement: Statement) -> bool:

@@ -3,6 +3,7 @@
 NCCL's network plugin did not start: a job on one machine goes on without it. `which` did not find a program: most
 scripts only check that, but if a script then runs the empty result, the shell takes an option for the command. vLLM
 did not load one of its libraries of operators: on most devices it goes on without it, unless an operator is asked for.
+pip tried again to reach an index: then that is why it found no version of a package.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.diagnose.findings import Finding
-from neuron_top.diagnose.recognizers import NOT_INSTALLED, Doubt, recognize
+from neuron_top.diagnose.recognizers import NOT_INSTALLED, TRIED_AGAIN, Doubt, Weight, recognize
 from neuron_top.diagnose.statement import Statement
 from neuron_top.diagnose.verdicts import CauseVerdict, by_row
 from neuron_top.events.diagnosis import CauseClass
@@ -44,6 +45,8 @@ _NO_OPERATOR = late_pattern(
     r"|'_OpNamespace' '(?P<namespace>\w{1,60})' object has no attribute"
 )
 """How PyTorch reports that a library of operators was not loaded, or has not this one."""
+_NO_PACKAGE = "(from versions: none)"
+"""How pip says that it found no version of a package: because there is none, or because no index answered."""
 _MOST_NAMES = 64
 _LINES_TO_USE = 5
 """From a program that was not found down to where a shell was to run it."""
@@ -118,3 +121,20 @@ class EmptyOptions:
         if option in self._not_set and option in self._empty:
             cause, self._empty[option].demoted = self._not_set[option], True
             cause.verdict = cause.verdict._replace(doubt=Doubt.NONE)
+
+
+class LastTry:
+    """Keeps the download that was tried again last: if pip then finds no version of a package, that is why."""
+
+    def __init__(self) -> None:
+        self._retried: Finding | None = None
+
+    def read(self, statement: Statement, finding: Finding) -> None:
+        """Take a failure."""
+        if finding.verdict.row is not None and finding.verdict.row.name == TRIED_AGAIN:
+            self._retried = finding
+        elif self._retried is not None and _NO_PACKAGE in statement.text:
+            retried, self._retried = self._retried, None
+            if statement.line - retried.last_line <= _LINES_TO_USE:
+                retried.verdict = retried.verdict._replace(weight=Weight.STATEMENT, doubt=Doubt.NONE)
+                retried.goes_on_at, finding.demoted = 0, True

@@ -36,6 +36,7 @@ _DESTRUCTOR = ", in __del__"
 says so may be hidden behind other processes' output."""
 _IGNORED = late_pattern(
     r"Exception ignored in|^--- Logging error ---$|^Error in atexit\._run_exitfuncs:|\bJax plugin configuration error: "
+    r"|\b[Dd]isabling \w{1,30} to prevent further exceptions\b"
     r"|^Error checking for conflicts\.$|\bException in callback \S{0,80}\._call_connection_lost\("
 )
 """How Python heads a traceback after which it goes on: from a destructor, a line that could not be logged, or a handler
@@ -63,7 +64,7 @@ FRAME = late_pattern(
 """Lines between the heading and the exception, besides those that are indented."""
 _PREFIX = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
 """A launcher's prefix, which every line has."""
-_BAZELS_END = late_pattern(r"Error in [a-z_]{1,40}: ")
+_BAZELS_END = late_pattern(r"Error in [a-z_]{1,40}: |\w{1,20} Configuration Error: ")
 """The last line of a traceback in Bazel's language: the function that failed, and its message."""
 _KEY_PRESSED = "^C"
 """What a terminal shows for Ctrl-C, before the heading only."""

@@ -193,6 +193,28 @@ OF_ROWS: dict[str, str] = {
     "the report of it, or try another version or fewer optimizations",
     "Ascend's compiler lacks a module of Python": "Install the module that the line names for the Python that runs: "
     "Ascend's compiler is written in it",
+    "Ascend reports an operation that was not compiled": "The compiler's own output, above or below, says why: read "
+    "that first",
+    "Ascend's operations are not installed": "CANN has no binary of this operation for this device: install "
+    "the kernels package of the same release and chip, and source set_env.sh",
+    "no driver of AMD's GPUs": "The amdgpu driver is not loaded, or the process may not use it: look at dmesg and "
+    "`ls -l /dev/kfd`, and pass /dev/kfd and /dev/dri to the container",
+    "a device of Vulkan was lost": "The GPU stopped answering: look at dmesg for its driver's lines (Xid), and try a "
+    "smaller scene or another driver",
+    "IREE's runtime reports a failure": "Read the status and what follows it; a device that is not supported needs a "
+    "runtime that was built with its driver, and --device= names it",
+    "installed versions do not fit a requirement": "A package that is installed has another version than the one "
+    "required: install the version that the message names, in an environment of its own",
+    "no compiler for a package": "Something must be compiled here and its compiler is not installed, or not on the "
+    "PATH: install it, or take a prebuilt package",
+    "nothing compiles kernels for a GPU": "XLA finds neither ptxas nor nvlink: install the CUDA toolkit of this "
+    "release, or nvidia-cuda-nvcc, and see that it is on the PATH",
+    "make stops": "The makefile itself refuses to go on, for the reason in this line",
+    "a compiler's program crashed": _REPORT,
+    "no license": "The program found no license that is valid here: the lines below name what it looked for",
+    "Nextflow knows no such variable": "The script uses a name that is nowhere defined: the lines below name the "
+    "script and line",
+    "Hadoop refuses a job": "Correct what the exception names: an output directory must not exist yet, an input must",
     "an accelerator is not opened": "The device does not answer, or another process holds it: look at it with the "
     "vendor's tool (npu-smi, hl-smi), and see that the container may use it",
     "Gaudi's compiler refuses a graph": _REPORT,

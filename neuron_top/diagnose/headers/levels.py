@@ -36,7 +36,7 @@ _LEVEL = late_pattern(
     rf"|[a-z_]\w{{0,40}}(?:\.\w{{1,60}}){{1,9}}(?= [A-Z]{{4,8}} \[\w{{1,60}}\(\):)"
     rf"|\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?Z?|\d{{1,10}}|[-|:>])\s*){{0,5}}?"
     rf"(?:[\[(<] ?|\*{{2,3}} ?)?(?P<level>{_NAMES})(?! CALLED\b)[ \t]{{0,8}}(?:(?P<close>[\])>|:])"
-    rf"|(?<=WARNING)!|(?=\s-\s)|(?:(?<=[A-Z] )|(?<=[A-Z]  )|(?<=[A-Z]\t))(?=\S))"
+    rf"|(?<=WARNING)!|(?=\s-\s)|(?:(?<=[A-Z] )|(?<=[A-Z]  )|(?<=[A-Z] {{4}})|(?<=[A-Z] {{5}})|(?<=[A-Z]\t))(?=\S))"
     rf"[\s|:-]{{0,4}}"
 )
 """A level with whatever headers put before it; in lower case only if a bracket, a bar or a colon closes it."""

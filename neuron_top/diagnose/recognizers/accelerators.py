@@ -13,13 +13,14 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         CauseClass.RUNTIME_OOM,
         Weight.REASON,
         words(
-            "malloc device memory|memalloc|device malloc failed|rtmalloc|el0004: "
+            "malloc device memory|memalloc|device malloc failed|rtmalloc|el0004"
             "|allocation failed for size|workspace allocation of size|callbackerroroutofmemory"
             "|is false: failed to allocate "
         ),
         (
             r"\bMalloc device memory failed|\b(?:halMemAlloc|DevMemAlloc|rtMalloc|Device malloc)\b.{0,80}? failed\b"
-            r"|\bEL0004: \S|\bMODULE:\w{1,40} (?:Allocation failed for size|workspace Allocation of size .{0,80}failed)"
+            r"|\bEL0004\)?: \S"
+            r"|\bMODULE:\w{1,40} (?:Allocation failed for size|workspace Allocation of size .{0,80}failed)"
             r"|\bkIOGPUCommandBufferCallbackErrorOutOfMemory\b"
             r"|\bTVMError: Check failed: .{1,80} is false: Failed to allocate \d"
         ),
@@ -77,7 +78,8 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words("assertion failed: |no importer registered for op|invalid node - |unsupported_node"),
         (
-            r"^\[\d{1,2}\] (?:Assertion failed: |Invalid Node - |UNSUPPORTED_NODE)\S"
+            r"^(?:\[\d{1,2}\]|In node -?\d{1,6} \(\w{1,60}\): [A-Z_]{3,30}:) "
+            r"(?:Assertion failed: |Invalid Node - |UNSUPPORTED_NODE)\S"
             r"|\bNo importer registered for op: \S"
         ),
     ),
@@ -98,6 +100,36 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         Weight.REASON,
         words("invalid device|error device id"),
         r"\binvalid device, current device=\d|\breason=\[error device id\]|\bCUDA error: invalid device ordinal",
+    ),
+    Recognizer(
+        "no driver of AMD's GPUs",
+        CauseClass.RUNTIME_INIT,
+        Weight.REASON,
+        words("rock module is not loaded|unable to open /dev/kfd"),
+        r"\bROCk module is NOT loaded\b|\bUnable to open /dev/kfd\b",
+    ),
+    Recognizer(
+        "a device of Vulkan was lost",
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words("error_device_lost"),
+        r"\bERROR_DEVICE_LOST\b",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "IREE's runtime reports a failure",
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words(
+            "unknown; |internal; |invalid_argument; |unavailable; |unimplemented; |failed_precondition; "
+            "|not_found; |incompatible; |resource_exhausted; "
+        ),
+        (
+            r"(?:^|[\s'])\S{1,300}:\d{1,7}: (?:UNKNOWN|INTERNAL|INVALID_ARGUMENT|UNAVAILABLE|UNIMPLEMENTED"
+            r"|FAILED_PRECONDITION|NOT_FOUND|INCOMPATIBLE|RESOURCE_EXHAUSTED); \S"
+        ),
+        Confidence.MEDIUM,
     ),
     Recognizer(
         "an accelerator is not opened",
@@ -135,11 +167,19 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         "Ascend's compiler says why",
         CauseClass.COMPILE_ERROR,
         Weight.REASON,
-        words(" in op[|[pid: |compile op|ez3002: |ez3003: "),
+        words(" in op[|[pid: |compile op|ez3002: |ez3003: | failed call python "),
         (
-            r"^E[1-9]\d{4}: (?!Inner Error)(?=.{0,60}?(?: In op\[|\[PID: |\b[Cc]ompile [Oo]p\b))"
-            r"|(?:^|\s)EZ300[23]: \S"
+            r"^E[1-9]\d{4}: (?!Inner Error|.{0,60}\bFailed to compile Op\b)"
+            r"(?=.{0,60}?(?: In op\[|\[PID: |\b[Cc]ompile [Oo]p\b| Failed call Python ))"
+            r"|(?:^|[\s:])EZ300[23]: \S"
         ),
+    ),
+    Recognizer(
+        "Ascend reports an operation that was not compiled",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("failed to compile op "),
+        r"^E[1-9]\d{4}: .{0,60}\bFailed to compile Op ",
     ),
     Recognizer(
         "MIOpen reports a failure",
@@ -169,13 +209,20 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         r"(?:^|\s)EC0010: ",
     ),
     Recognizer(
+        "Ascend's operations are not installed",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.REASON,
+        words("opp_kernel package|cannot find bin of op"),
+        r"\bplease check if the opp_kernel package is installed\b|\bCannot find bin of op\b",
+    ),
+    Recognizer(
         "Ascend's runtime says why",
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,
         words("[func:|ee1001: |ez1001: |ez9999: |ee1002: |ee4002: |el0003: |el0005: "),
         (
             r"\S\[FUNC:\w{1,80}\]\[FILE:[^\]]{1,120}\]\[LINE:\d{1,6}\]"
-            r"|(?:^|\s)E[ELZ](?!9999: Inner Error|8888: Inner Error|300[23]: )\d{4}: \S"
+            r"|(?:^|[\s:])E[ELZ](?!9999: Inner Error|8888: Inner Error|300[23]: )\d{4}: \S"
         ),
         Confidence.MEDIUM,
     ),

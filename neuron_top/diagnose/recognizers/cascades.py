@@ -144,7 +144,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "|exitcode  :|exitcode :|failures:"
         ),
         (
-            r"ChildFailedError|failed \(exitcode: \d+\) local_rank|first observed failure"
+            r"ChildFailedError|failed \(exitcode: -?\d+\) local_rank|first observed failure"
             r"|exitcode\s*: [1-9]\d* \(pid|waiting on exit barrier"
             r"|\bABORT!!! Out of all \d+ trainers"
         ),
@@ -183,13 +183,14 @@ CASCADES: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words(
             "failed|died|crashed|error executing process >|: error processing|: error starting|: error stopping"
-            "|: error saving|: error restoring|build did not complete"
+            "|error target |: error saving|: error restoring|build did not complete"
         ),
         (
             r"^(?:[\w.-]{1,60}: ){0,2}(?i:worker|rank|shard|task|replica|trial|process|node|actor|child|job)s? "
             r"\S{0,40} ?(?:has |have )?(?:failed|died|crashed)(?: to start| unexpectedly)?[.!]?$"
             r"|^FAILED: Build did NOT complete successfully"
             r"|^(?:\w{1,20} )?(?i:run|workflow|pipeline|build) (?:has )?failed[.!]?$"
+            r"|^error target \S{1,200}$|^failed/(?:EXIT|ERR)$"
             r"|^(?:~ )?Error executing process > \S|^All the \d{1,6} fits failed\.$"
             r"|^(?:-- )?Trial (?:task failed for trial \S|\S{1,200}: Error (?:process|start|stopp|sav|restor)ing\b)"
         ),
@@ -244,7 +245,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|\b(?:terminat|end|fail|finish|di)ed with (?:return )?(?:code|status):? [1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)(?! code returned while running)"
             r"|non-zero exit \([1-9]|SystemExit: [1-9]"
-            r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
+            r"|make(?:\[\d+\])?: \*\*\* (?:.{0,200}Error|\[.{1,400}\] \w{3,10}) \d|back-off restarting failed"
             r"|\bERR99999 UNKNOWN appl|\bWEXITSTATUS [1-9]|\bBAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
             r"|\bW&B process to finish\.\.\. \(failed [1-9]"
             r"|^\(1\) Normal termination \(return value [1-9]|^(?:npm (?:ERR!|error)|\d{1,6} error) code ELIFECYCLE"

@@ -319,11 +319,22 @@ COMPILER: tuple[Recognizer, ...] = (
         "a name that a compiler does not know",
         CauseClass.COMPILE_ERROR,
         Weight.STATEMENT,
-        words("undefined reference to |: undefined: |declared and not used"),
+        words(
+            "undefined reference to |nicht definierter verweis auf |rence indéfinie vers |riferimento non definito a "
+            "|未定义的引用|: undefined: |declared and not used"
+        ),
         (
-            r"\bundefined reference to [`'\"\u2018]"
+            r"\b(?:undefined reference to|[Nn]icht definierter Verweis auf|indéfinie vers|riferimento non definito a)"
+            r" [`'\"\u2018\u201e\u00ab]|未定义的引用"
             r"|^\S{1,200}\.go:\d{1,7}:\d{1,5}: (?:undefined: |declared and not used)"
         ),
+    ),
+    Recognizer(
+        "a compiler's program crashed",
+        CauseClass.COMPILE_CRASHED,
+        Weight.REASON,
+        words(" was terminated due to receipt of signal "),
+        r"^\"\S{0,300}/cce/\S{1,300}\" was terminated due to receipt of signal \d",
     ),
     Recognizer(
         "a tool for object files failed",

@@ -90,6 +90,7 @@ DEATHS: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"
+            "|已杀死|已砍掉|getötet|processus arrêté|強制終了"
             '|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9|exitcode": 137|exit (137)'
             "|status (137)|wtermsig 9|died through signal"
         ),
@@ -97,6 +98,7 @@ DEATHS: tuple[Recognizer, ...] = (
             rf"(?:{SHELLS_JOB}[Kk]|^zsh: k)illed\b"
             r"|^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:(?:exit(?:ed with)?(?: status| ?code)|return ?code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
+            r"|^(?:.{0,120}?: \S{1,8} \d+:? *\d+ )?(?:已杀死|已砍掉|Getötet|Processus arrêté|強制終了)(?: |$)"
             r"|status=9/KILL|non-zero exit \(137\)|\bWTERMSIG 9\b|\bdied through signal KILL\b"
         ),
         Confidence.LOW,
@@ -181,6 +183,8 @@ DEATHS: tuple[Recognizer, ...] = (
             "|status 134|status 135|status 136|status 139|floating point exception|free():|double free|malloc"
             "|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
             "|wtermsig |illegal instruction|stack trace|invalid pointer|corrupted |stack smashing|munmap_chunk"
+            "|speicherzugriffsfehler|speicherabzug geschrieben|erreur de segmentation|核心已转储|段错误|吐核"
+            "|n de segmento|errore di segmentazione|falha de segment"
             "|died through signal|]: segfault at |general protection|trap invalid opcode|abort  |***: terminated"
         ),
         (
@@ -190,6 +194,8 @@ DEATHS: tuple[Recognizer, ...] = (
             r"|free\(\): |double free|malloc\w*\(\): |munmap_chunk\(\): |free invalid pointer|stack smashing detected"
             r"|corrupted (?:size vs|double-linked list|unsorted chunks|top size)|[Ss]ignal (?:11|[4678])\b|Bus error"
             rf"|^(?:.{{0,120}}?: line \d+: *\d+ )?Floating point exception\b|{SHELLS_JOB}[Ff]loating point exception\b"
+            r"|Speicherzugriffsfehler|Speicherabzug geschrieben|Erreur de segmentation|核心已转储|段错误|吐核"
+            r"|Violación de segmento|Errore di segmentazione|Falha de segmentação"
             r"|\bdied through signal (?:SEGV|ABRT|BUS|ILL|FPE)\b"
             r"|Illegal instruction|\bWTERMSIG (?:[4678]|11)\b"
             r"|\S\[\d+\]:? (?:segfault at [0-9a-f]|general protection fault |trap invalid opcode )"

@@ -35,6 +35,36 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "installed versions do not fit a requirement",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("versionconflict: ("),
+        r"\b(?:Contextual)?VersionConflict: \(\S",
+    ),
+    Recognizer(
+        "no compiler for a package",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.REASON,
+        words("can't find rust compiler|compiler: cl is not found"),
+        r"\bcan't find Rust compiler$|\bCompiler: \S{1,40} is not found\b",
+    ),
+    Recognizer(
+        "nothing compiles kernels for a GPU",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.STATEMENT,
+        words("ptx compilation provider"),
+        r"\bNo PTX compilation provider is available\b",
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "no license",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.REASON,
+        words("license checkout failed"),
+        r"^License checkout failed\.",
+    ),
+    Recognizer(
         "Python lacks its SSL module",
         CauseClass.MISSING_DEPENDENCY,
         Weight.REASON,
@@ -138,11 +168,13 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         CauseClass.MISSING_DEPENDENCY,
         Weight.STATEMENT,
         words(
-            "glfwerror: (|initialize glfw|name and no $display|connect to display|open display"
+            "display environment variable is missing|glfwerror: (|initialize glfw|name and no $display"
+            "|connect to display|open display"
             "|bad x server connection|no qt platform plugin"
         ),
         (
-            r"\bGLFWError: \(\d{1,6}\) |[Cc]ould not initialize GLFW|\bno display name and no \$DISPLAY\b"
+            r"\bDISPLAY environment variable is missing\b"
+            r"|\bGLFWError: \(\d{1,6}\) |[Cc]ould not initialize GLFW|\bno display name and no \$DISPLAY\b"
             r"|\b(?:could not connect to|(?:[Cc]annot|[Cc]an't|[Uu]nable to|[Cc]ould not) open) display\b"
             r"|\bbad X server connection\b|\bno Qt platform plugin could be initialized\b"
         ),

@@ -25,6 +25,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             "|nerr_resource"
             "|resource_exhausted|resource exhausted|resourceexhaustederror|oom when allocating"
             "|gpu memory|for requested buffer of size|memory_allocation_err"
+            "|thcudacheck fail|cudasuccess"
             "|device memory|enough space to allocate|cache blocks|status=4|memory on device|not enough memory"
             "|decode out of memory|prefill out of memory"
         ),
@@ -38,6 +39,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             r"|Failed to allocate memory for requested buffer of size \d|\bfailed to (?:malloc|allocate) npu memory\b"
             r"|No available memory for the cache blocks|[Ff]ree memory on device .{1,80} is less than"
             r"|Not enough space to allocate \d|\b(?:Decode|Prefill) out of memory\. Try to "
+            r"|\bTHCudaCheck FAIL .{1,300} : out of memory$|\bcudaSuccess\b.{0,100}\bout of memory$"
             r"|Not enough memory(?:\. Please try to increase| to handle \d)"
         ),
         Confidence.MEDIUM,

@@ -133,6 +133,13 @@ FILES: tuple[Recognizer, ...] = (
         r"\bmake(?:\[\d{1,4}\])?: (?:\*\*\* )?(?:No rule to make target ['`]\S|[Dd]on't know how to make \S)",
     ),
     Recognizer(
+        "make stops",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words(": *** "),
+        r"^\S{1,300}:\d{1,7}: \*\*\* \S.{0,300}\.  \w{3,20}\.$",
+    ),
+    Recognizer(
         "a build's command failed",
         CauseClass.SCRIPT_ERROR,
         Weight.MESSAGE,

@@ -70,7 +70,8 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|ran out of memory|out_of_me+|heap out of memory|[winerror 1455]"
             "|memory quota "
             "|failed to allocate buffer|allocate cpu buffer"
-            "|: out of memory|memory limit|usage hard limit|to free up memory|: badness |insufficient virtual"
+            "|: out of memory|memory limit|exceeded a memory resource limit"
+            "|usage hard limit|to free up memory|: badness |insufficient virtual"
         ),
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill(?!_process[.+]))|Memory cgroup out of memory"
@@ -83,6 +84,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             r"|\bout of memory allocating \d+ bytes|JavaScript heap out of memory\b"
             r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
             r"|\btasks? [\d,-]{1,80}: Out Of Memory$|PBS: job killed: v?mem \S{1,30} exceeded limit"
+            r"|\b[Jj]ob exceeded a memory resource limit\b"
             r"|\bTERM_(?:MEM|SWAP)LIMIT\b|reaching LSF memory usage limit"
             r"|\b(?i:task|job|container|pod|instance|machine) ran out of memory\b"
             r"|(?i:\bmemory quota (?:vastly )?exceeded\b)"

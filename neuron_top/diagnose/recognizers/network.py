@@ -28,11 +28,12 @@ NETWORK: tuple[Recognizer, ...] = (
         CauseClass.NETWORK,
         Weight.REASON,
         words(
-            "] timeout was reached (|] could not resolve host|] could not connect to server|] couldn't |] ssl connect "
+            "curl error: t|curl error: c"
+            "|] timeout was reached (|] could not resolve host|] could not connect to server|] couldn't |] ssl connect "
         ),
         (
             r"^\[(?:5|6|7|28|35|52|56|60)\] (?:Timeout was reached|(?:Could not|Couldn't) (?:resolve|connect)"
-            r"|SSL connect error)\b"
+            r"|SSL connect error)\b|^curl error: (?:Timeout was reached|(?:Could not|Couldn't) (?:resolve|connect))\b"
         ),
         any_level=True,
     ),

@@ -69,6 +69,23 @@ USAGE: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "Nextflow knows no such variable",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("no such variable: "),
+        r"^(?:ERROR ~ )?No such variable: \w",
+    ),
+    Recognizer(
+        "Hadoop refuses a job",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("privilegedactionexception as:|priviledgedactionexception as:"),
+        r"\bPrivil(?:e|ed)gedActionException as:.{1,200} cause:\S{1,200}(?:FileAlreadyExists|InvalidInput"
+        r"|InvalidJobConf)Exception: \S",
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "a system that is not supported",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,

@@ -760,4 +760,110 @@ Try to allocate 363 tokens.
 >>>[ ERROR ] Program build failed:
 """,
     ),
+    Case(
+        "an operation that Ascend's compiler could not make, by a call of Python",
+        "compile_error",
+        """
+ERROR 05-02 10:00:08 [engine.py:40] [ERROR] 2026-05-02-10:00:08 (PID:15, Device:0, RankID:-1) ERR01100 OPS call acl api failed
+>>>ERROR 05-02 10:00:08 [engine.py:40] E40024: 2026-05-02-10:00:07.963.302 Failed call Python Func/Meathod [get_leaf_hash], Reason[SystemError: lid]
+ERROR 05-02 10:00:08 [engine.py:40]         [Steep][Leaf][Brew] Parse cup failed.[FUNC:PackageTea][FILE:tea.cc][LINE:86]
+""",
+    ),
+    Case(
+        "kernels of Ascend that are not installed, behind the call's name",
+        "missing_dependency",
+        """
+>>>ERROR 05-02 10:00:08 engine.py:40] call aclnnSteep failed, detail:EZ1001: [PID: 42] 2026-05-02-10:00:08.195.330 Get path failed, please check if the opp_kernel package is installed!
+ERROR 05-02 10:00:08 engine.py:40]         Check Brew(cup.get()) failed
+""",
+    ),
+    Case(
+        "memory that Ascend's graph engine does not get",
+        "runtime_oom",
+        """
+RuntimeError: Brewing failed: The Inner error is reported as above. The process exits for this inner error, and the current working operator name is Steep.
+>>>[PID: 21] 2026-05-02-10:00:40.384.694 Memory_Allocation_Failure(EL0004): Failed to allocate memory requested by tea module.
+        Possible Cause: Available memory is insufficient.
+""",
+    ),
+    Case(
+        "what a compiler said, before Ascend's report of it",
+        "missing_dependency",
+        """
+>>>/opt/tea/impl/kernel_cup.h:24:10: fatal error: 'lid' file not found
+1 error generated.
+RuntimeError: OPS function error: Steep, error code is 500002
+E40021: [PID: 105] 2026-05-02-10:00:25.578.073 Failed to compile Op [Steep2]. (oppath: [Compile /opt/tea/steep.py failed with errormsg])
+""",
+    ),
+    Case(
+        "a node that TensorRT cannot take, with the parser's status",
+        "compile_error",
+        """
+ERROR: Failed to parse the ONNX file.
+>>>In node 0 (importCup): INVALID_GRAPH: Assertion failed: cups.count(leaf_name)
+Traceback (most recent call last):
+  File "brew.py", line 118, in steep
+    assert(engine is not None)
+AssertionError
+""",
+    ),
+    Case(
+        "AMD's driver is not loaded",
+        "runtime_init",
+        """
+$ /opt/rocm/bin/rocminfo
+>>>ROCk module is NOT loaded, possibly no GPU devices
+hsa api call failure at: /src/rocminfo/rocminfo.cc:1142
+Call returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources.
+""",
+    ),
+    Case(
+        "a GPU that a renderer has lost",
+        "runtime_exec",
+        """
+rendering frame 12
+>>>2026-05-02T10:00:49Z [258,132ms] [Error] [tea.graphics.plugin] VkResult: ERROR_DEVICE_LOST
+2026-05-02T10:00:49Z [258,132ms] [Error] [tea.plugin] A GPU crash occurred. Exiting the application...
+""",
+    ),
+    Case(
+        "a status of IREE's runtime",
+        "runtime_exec",
+        """
+EXEC @steep
+>>><vm>:0: UNKNOWN; device not supported in the compiled configuration;
+[ 0] bytecode module.steep:310 ./tea.mlir:2:13
+""",
+    ),
+    Case(
+        "a call that SYCL's runtime refuses",
+        "runtime_exec",
+        """
+Steeping
+terminate called after throwing an instance of 'sycl::_V1::runtime_error'
+>>>  what():  Native API failed. Native API returns: -5 (PI_ERROR_OUT_OF_RESOURCES)
+Aborted (core dumped)
+""",
+    ),
+    Case(
+        "an operation that only other devices have",
+        "runtime_init",
+        """
+2026-05-02 10:00:02.701266: E tensorflow/core/framework/op_kernel.cc:1623] OpKernel ('op: "TPURoundRobin" device_type: "CPU"') for unknown op: TPURoundRobin
+>>>2026-05-02 10:00:02.751234: E tensorflow/core/distributed_runtime/rpc/tea_server.cc:561] Couldn't open device: /dev/accel0 (Operation not permitted)
+Traceback (most recent call last):
+  File "<stdin>", line 1, in <module>
+""",
+    ),
+    Case(
+        "a pass manager that failed",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "brew.py", line 3, in <module>
+    pm.run(mod, 'make_tea')
+>>>RuntimeError: PassManager::run failed
+""",
+    ),
 )

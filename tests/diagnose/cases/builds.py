@@ -707,4 +707,113 @@ t/1-leaf.t .. ok
 Result: FAIL
 """,
     ),
+    Case(
+        "a makefile that stops, in Dutch",
+        "tool_error",
+        """
+make: Map '/usr/src/tea' wordt binnengegaan
+>>>/srv/tea/Makefile:52: *** lid->seq is missing. exit....  Gestopt.
+make[1]: *** [/usr/src/tea/Makefile:20: /srv/tea/build] Fout 2
+make: *** [Makefile:24: __sub-make] Fout 2
+""",
+    ),
+    Case(
+        "a name that a linker does not know, in German",
+        "compile_error",
+        """
+/tmp/tea.o: In Funktion `main':
+>>>steep.cpp:(.text.startup+0x1c6): Nicht definierter Verweis auf `zsteep'
+collect2: error: ld returned 1 exit status
+""",
+    ),
+    Case(
+        "a program of Cray's compiler that a signal ended",
+        "compile_crashed",
+        """
+ftn-2116 ftn: INTERNAL
+>>>  "/opt/cray/pe/cce/14.0.1/cce/x86_64/bin/optcg" was terminated due to receipt of signal 07:  Bus error (core dumped).
+""",
+    ),
+    Case(
+        "a compiler that CMake cannot use, by what it printed",
+        "missing_dependency",
+        """
+-- Check for working CXX compiler: /opt/tea/bin/hipcc - broken
+CMake Error at /usr/share/cmake/CMakeTestCXXCompiler.cmake:62 (message):
+  The C++ compiler
+
+    "/opt/tea/bin/hipcc"
+
+  is not able to compile a simple test program.
+
+    /opt/tea/bin/hipcc -o tea.o -c tea.cxx
+>>>    clang-15: error: cannot find ROCm device library; provide its path via '--rocm-path'
+""",
+    ),
+    Case(
+        "a repository rule of Bazel that fails with words of its own",
+        "missing_dependency",
+        """
+ERROR: An error occurred during the fetch of repository 'local_config_tea':
+   Traceback (most recent call last):
+	File "/srv/tea/tea_configure.bzl", line 162, in auto_configure_fail
+		fail(<1 more arguments>)
+
+>>>ROCm Configuration Error: Cannot find rocm library tea_hcc
+""",
+    ),
+    Case(
+        "no Rust for a package that pip builds",
+        "missing_dependency",
+        """
+>>>  error: can't find Rust compiler
+
+  To update pip, run:
+
+      pip install --upgrade pip
+  ----------------------------------------
+  ERROR: Failed building wheel for leaves
+Successfully built kettle
+Failed to build leaves
+ERROR: Could not build wheels for leaves, which is required to install pyproject.toml-based projects
+""",
+    ),
+    Case(
+        "an index that pip does not reach",
+        "network",
+        """
+>>>WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection broken by 'ProxyError('Cannot connect to proxy.')': /simple/tea/
+ERROR: Could not find a version that satisfies the requirement tea==0.1 (from versions: none)
+ERROR: No matching distribution found for tea==0.1
+""",
+    ),
+    Case(
+        "a package that pip finds though a connection broke",
+        "missing_dependency",
+        """
+WARNING: Retrying (Retry(total=4, connect=None, read=None, redirect=None, status=None)) after connection broken by 'NewConnectionError()': /simple/tea/
+>>>ERROR: Could not find a version that satisfies the requirement tea==9 (from versions: 0.1, 0.2)
+""",
+    ),
+    Case(
+        "a requirement that another installed version breaks",
+        "bad_usage",
+        """
+Traceback (most recent call last):
+  File "/opt/tea/bin/pip", line 8, in <module>
+    raise VersionConflict(dist, req)
+>>>pip._vendor.pkg_resources.ContextualVersionConflict: (cup 2.2.4 (/opt/tea), Requirement.parse('cup==1.26.4'), {'tea'})
+""",
+    ),
+    Case(
+        "an optional package of npm's that was not built",
+        "",
+        """
+npm WARN optional SKIPPING OPTIONAL DEPENDENCY: lid@6.0.3 (node_modules/lid):
+npm WARN optional SKIPPING OPTIONAL DEPENDENCY: lid@6.0.3 install: `node-gyp rebuild`
+npm WARN optional SKIPPING OPTIONAL DEPENDENCY: Exit status 1
+
+added 7 packages from 4 contributors and audited 8 packages in 2.128s
+""",
+    ),
 )

@@ -293,4 +293,28 @@ Please report issues to https://example.org/brew/issues and include the crash ba
 """,
         "failed",
     ),
+    Case(
+        "a program that was killed, in Chinese",
+        "host_oom",
+        """
+  0%|          | 0/167 [00:00<?, ?b/s]
+>>>已杀死
+""",
+    ),
+    Case(
+        "a program that was killed, in German",
+        "host_oom",
+        """
+lade Blätter
+>>>/srv/tea/brew.sh: Zeile 12: 4711 Getötet                python brew.py
+""",
+    ),
+    Case(
+        "a segmentation fault, in German",
+        "script_error",
+        """
+lade Blätter
+>>>Speicherzugriffsfehler (Speicherabzug geschrieben)
+""",
+    ),
 )

@@ -353,4 +353,26 @@ It looks like pmix_init failed for some reason; your parallel process is
 likely to abort.
 """,
     ),
+    Case(
+        "a stack of MPICH's whose last line only says where",
+        "collective",
+        """
+>>>Abort(8085) on node 0 (rank 0 in comm 0): Fatal error in PMPI_Allgather: Message truncated, error stack:
+MPIR_Allgather_intra_tea(140)...............: Failure during collective
+MPIR_Allgather_intra_cup(136)...............:
+(unknown)(): Message truncated
+""",
+    ),
+    Case(
+        "libraries of CUDA that Open MPI does without",
+        "",
+        """
+The library attempted to open the following supporting CUDA libraries,
+but each of them failed.  CUDA-aware support is disabled.
+libcuda.so.1: cannot open shared object file: No such file or directory
+/usr/lib64/libcuda.dylib: cannot open shared object file: No such file or directory
+Hello from rank 0 / 2
+Hello from rank 1 / 2
+""",
+    ),
 )

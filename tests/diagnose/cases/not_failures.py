@@ -974,4 +974,24 @@ epoch 1 loss 0.7
 epoch 2 loss 0.6
 """,
     ),
+    Case(
+        "telemetry that is given up",
+        "",
+        """
+brewing
+An exception occurred in telemetry logging.Disabling telemetry to prevent further exceptions.
+Traceback (most recent call last):
+  File "/srv/tea/logger.py", line 97, in log_event
+    del self._evt
+AttributeError: _evt
+""",
+    ),
+    Case(
+        "TensorBoard without its own data server",
+        "",
+        """
+/srv/tea/site-packages/tensorboard_data_server/bin/server: /lib64/libc.so.6: version `GLIBC_2.18' not found (required by /srv/tea/server)
+TensorBoard 2.8.0 at http://0.0.0.0:6017/ (Press CTRL+C to quit)
+""",
+    ),
 )

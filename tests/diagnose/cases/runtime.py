@@ -831,4 +831,32 @@ TDRV:exec_request_check_proxy_done_state  [nec_dev 0 gid 0]
 >>>  Timeout exceeded: Waiting on barrier proxy task: 120 sec
 """,
     ),
+    Case(
+        "memory that an old PyTorch did not get, in a log that ends there",
+        "runtime_oom",
+        """
+Finished steeping
+>>>THCudaCheck FAIL file=/srv/tea/Storage.cu line=66 error=2 : out of memory
+Traceback (most recent call last):
+  File "brew.py", line 380, in <module>
+    brew()
+""",
+    ),
+    Case(
+        "memory of a GPU, by the status of a check",
+        "runtime_oom",
+        """
+>>>F0502 10:00:20.483613  4104 cup.cpp:64] Check failed: error == cudaSuccess (2 vs. 0)  out of memory
+*** Check failure stack trace: ***
+    @     0x7fcc1f3085cd  google::LogMessage::Fail()
+""",
+    ),
+    Case(
+        "an older cuDNN than the one that was compiled for",
+        "bad_usage",
+        """
+>>>E tensorflow/stream_executor/cuda/cuda_dnn.cc:347] Loaded runtime CuDNN library: 5005 (compatibility version 5000) but source was compiled with 5103 (compatibility version 5100).
+F tensorflow/core/kernels/conv_ops.cc:457] Check failed: stream->parent()->GetSteepAlgorithms(&algorithms)
+""",
+    ),
 )

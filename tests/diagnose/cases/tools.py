@@ -1013,4 +1013,45 @@ Traceback (most recent call last):
 26/05/02 10:00:01 INFO SparkContext: Successfully stopped SparkContext
 """,
     ),
+    Case(
+        "a license that MATLAB does not find",
+        "missing_dependency",
+        """
+>>>  License checkout failed.
+  License Manager Error -1
+  The license file cannot be found.
+  exit status 1
+Error: The process '/opt/tea/run-matlab' failed with exit code 1
+""",
+    ),
+    Case(
+        "an output folder that Hadoop finds there",
+        "bad_usage",
+        """
+2026-05-02 10:00:03,788 WARN org.tea.NativeCodeLoader: Unable to load native-tea library, using builtin classes where applicable
+>>>2026-05-02 10:00:04,648 WARN org.apache.hadoop.security.UserGroupInformation: PriviledgedActionException as:pot (auth:SIMPLE) cause:org.apache.hadoop.mapred.FileAlreadyExistsException: Output directory file:/srv/tea already exists
+""",
+    ),
+    Case(
+        "a job that PBS ended, told in a mail",
+        "host_oom",
+        """
+PBS Job Id: 42
+Aborted by PBS Server
+>>>Job exceeded a memory resource limit (vmem, pvmem, etc.). Job was aborted
+See Administrator for help
+""",
+    ),
+    Case(
+        "what a launcher says that a command has printed",
+        "bad_usage",
+        """
+Traceback (most recent call last):
+  File "brew.py", line 3, in <module>
+    pot.run()
+NoSuccess: future exception: Couldn't get the id of the job! sbatch output:
+>>>sbatch: unrecognized option '--cups=1'
+removed 'tea.slurm'
+""",
+    ),
 )

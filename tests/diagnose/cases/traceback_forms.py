@@ -569,4 +569,18 @@ ValueError: in user code:
 >>>    ValueError: Input 0 of layer pot is incompatible with the layer: expected ndim=4, found ndim=5.
 """,
     ),
+    Case(
+        "the words of a C++ exception below their heading, before another process's report",
+        "script_error",
+        """
+terminate called after throwing an instance of 'c10::Error'
+  what():
+>>>Mismatch of the lid and the pot
+  registered at /srv/tea/pot.cpp:74
+Traceback (most recent call last):
+  File "brew.py", line 3, in <module>
+    brew()
+RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}
+""",
+    ),
 )

@@ -686,4 +686,36 @@ ERROR: Build did NOT complete successfully
 >>>2026-05-02 10:01:17.366 [7/end/31 (pid 1236)] list index out of range
 """,
     ),
+    Case(
+        "a variable that Nextflow does not know",
+        "bad_usage",
+        """
+N E X T F L O W  ~  version 24.04.0
+>>>No such variable: cup_channel
+
+ -- Check script 'tea.nf' at line: 154 or see '.nextflow.log' file for more details
+""",
+    ),
+    Case(
+        "a pipeline in R that names its target first",
+        "script_error",
+        """
+✖ error target cup
+• end pipeline: 24.592 seconds
+Error in tar_throw_run(target$metrics$error) :
+>>>  R: the pot is empty
+Execution halted
+""",
+    ),
+    Case(
+        "a rule of Snakemake without its file, whose job ended well",
+        "script_error",
+        """
+Waiting at most 5 seconds for missing files.
+>>>MissingOutputException in rule steep in file /srv/tea/Snakefile, line 93:
+Job 7  completed successfully, but some output files are missing. Missing files after 5 seconds.
+Removing output files of failed job steep since they might be corrupted:
+Shutting down, this might take some time.
+""",
+    ),
 )
