@@ -97,8 +97,8 @@ _SOURCE_REFUSED = late_pattern(
     r"|-- (?:\[E\d{1,4}\] )?(?:[A-Z]\w{1,20} ){0,3}Error: \S{1,300}\.scala:\d"
 )
 """How compilers of C, C++, CUDA, Fortran, Rust, Java, Kotlin and Scala report an error in source code."""
-_MLIR = late_pattern(r"loc\(|\S{1,300}\.mlir:\d")
-"""How errors of MLIR begin, which only compilers use."""
+_MLIR = late_pattern(r"loc\(|\S{1,300}\.mlir:\d|\S{1,300}\.py:\d{1,7}:\d{1,5}: error: (?!.*\[[\w-]{3,40}\]$)")
+"""How errors of MLIR begin, which only compilers use, also for kernels in Python; mypy puts a code behind its own."""
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
 _ASSERTION = late_pattern(
     r"Assertion [`'\"].{1,400}[`'\"] failed\b|:\d{1,7}: [A-Z]{2,20}_ASSERT\(.{1,400}\) failed\b"

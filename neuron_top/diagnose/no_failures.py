@@ -46,6 +46,7 @@ NOISE = late_pattern(
     r"|pip's dependency resolver|but you(?:'ll)? have .{1,200} which is incompatible"
     r"|\bsub-?optimal (?:accuracy|performance)\b|\bperformance (?:may|might|will) (?:be |degrade|suffer)"
     r"|failed to exit gracefully|very slow compile\?)|^(?:The operation took \d|invoke-rc\.d: )"
+    r"|^ALSA lib |^Cannot connect to server (?:socket err = |request channel)|^jack server is not running\b"
     r"|\bCUDA-aware support is disabled\b|^OpKernel \('op: \".{1,200} for unknown op: "
     r"|^Unkn?own op target: \d|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"

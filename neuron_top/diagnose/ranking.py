@@ -37,6 +37,7 @@ from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.last_wait import last_wait
 from neuron_top.diagnose.recognizers import (
     BY_SCHEDULER,
+    CRASHED,
     ENDED_BELOW,
     LAUNCHERS_REPORT,
     STOPPED,
@@ -85,6 +86,8 @@ _OWN_REASONS = frozenset(
     }
 )
 """Classes of exceptions that do not come from waiting for another worker, or from being stopped."""
+_LINES_TO_CRASH = 5
+"""From an unknown error line to the crash that it may explain."""
 _LINES_BEHIND = {Doubt.SOME: 300, Doubt.MUCH: 60}
 """After this many more lines a doubtful finding counts as harmless."""
 
@@ -263,7 +266,7 @@ def _ordered(findings: list[Finding]) -> list[Finding]:
     """Root cause first; consequences only where nothing else is known."""
     deaths = [finding for finding in findings if _is_death_with_reason(finding)]
     ordered = sorted(
-        findings,
+        (finding for finding in findings if not _came_long_before_crash(finding, findings)),
         key=lambda finding: (
             _explains(finding, deaths),
             _came_late(finding, deaths),
@@ -276,6 +279,14 @@ def _ordered(findings: list[Finding]) -> list[Finding]:
     if any(finding.verdict.advice != ENDED_BELOW for finding in causes):
         return causes
     return sorted(ordered, key=functools.partial(_says_little, reported=_reported_ranks(ordered)))[:1]
+
+
+def _came_long_before_crash(finding: Finding, findings: list[Finding]) -> bool:
+    """Whether it is an unknown error line, and a signal ended the program only many lines later."""
+    if finding.weight is not Weight.MESSAGE or finding.verdict.row is not None or finding.terminal:
+        return False
+    crashes = (each.line for each in findings if each.verdict.advice == CRASHED)
+    return any(line - max(finding.line, finding.last_line) > _LINES_TO_CRASH for line in crashes)
 
 
 def _came_late(finding: Finding, deaths: list[Finding]) -> bool:

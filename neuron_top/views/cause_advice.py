@@ -197,6 +197,12 @@ OF_ROWS: dict[str, str] = {
     "that first",
     "Ascend's operations are not installed": "CANN has no binary of this operation for this device: install "
     "the kernels package of the same release and chip, and source set_env.sh",
+    "rocBLAS has no kernels for a GPU": "This rocBLAS was not built for the GPU: take a ROCm that supports it, or "
+    "let it count as a near relative (HSA_OVERRIDE_GFX_VERSION)",
+    "a parameter that Ascend's converter refuses": "Correct the parameter that the message names: `atc --help` "
+    "lists all",
+    "Rockchip's NPU refuses a task": "The NPU's driver did not run the task: update it and the runtime together, "
+    "and see that the model was converted for this chip",
     "no driver of AMD's GPUs": "The amdgpu driver is not loaded, or the process may not use it: look at dmesg and "
     "`ls -l /dev/kfd`, and pass /dev/kfd and /dev/dri to the container",
     "a device of Vulkan was lost": "The GPU stopped answering: look at dmesg for its driver's lines (Xid), and try a "

@@ -20,7 +20,7 @@ from neuron_top.diagnose.recognizers.cascades import (
     STOPS_WORKERS,
 )
 from neuron_top.diagnose.recognizers.compiler import BUILD_CRASHED, BUILD_KILLED, CALLS_COMPILER
-from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
+from neuron_top.diagnose.recognizers.deaths import CRASHED, DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.dependencies import NOT_INSTALLED, OTHER_VERSION
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
 from neuron_top.diagnose.recognizers.interruptions import BY_SCHEDULER, HOST_TAKEN, STOPPED
@@ -45,6 +45,7 @@ __all__ = [
     "CASCADES",
     "CRASHES",
     "DEATHS",
+    "CRASHED",
     "ENDED_BELOW",
     "ENGINE_DIED",
     "HOST_TAKEN",

@@ -102,6 +102,27 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         r"\binvalid device, current device=\d|\breason=\[error device id\]|\bCUDA error: invalid device ordinal",
     ),
     Recognizer(
+        "rocBLAS has no kernels for a GPU",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.REASON,
+        words("rocblas error: "),
+        r"\brocBLAS error: (?:Cannot read |Could not (?:load|initialize) )",
+    ),
+    Recognizer(
+        "a parameter that Ascend's converter refuses",
+        CauseClass.BAD_USAGE,
+        Weight.REASON,
+        words("e10"),
+        r"^E10\d{3}: (?=.{0,400}\b[Pp]arameter \[--)",
+    ),
+    Recognizer(
+        "Rockchip's NPU refuses a task",
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words("failed to submit!, op id: "),
+        r"\bfailed to submit!, op id: \d",
+    ),
+    Recognizer(
         "no driver of AMD's GPUs",
         CauseClass.RUNTIME_INIT,
         Weight.REASON,
@@ -137,11 +158,12 @@ ACCELERATORS: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "device acquire failed|synstatus|tsdopen|rtsetdevice|is already in use by process|failed to acquire "
-            "|rknpu module|rknn device|qnn_open failed|(initdevice): "
+            "|/sys/class/hailo|rknpu module|rknn device|qnn_open failed|(initdevice): "
         ),
         (
             r"\bDevice acquire failed\b|\bsynStatus(?: ?= ?| )\d{1,3} \[Device|\bTsdOpen failed\b"
             r"|\bThe [TGNH]PU is already in use by process\b|\bFailed to acquire \d{1,4} IPU\(s\)"
+            r"|\bFailed open /sys/class/hailo"
             r"|\bfailed to open (?:rknpu module|rknn device)\b|\bqnn_open failed\b"
             r"|\(initDevice\): The condition \[.{1,80}\] failed\b"
             r"|\brtSetDevice (?:execute )?failed\b.{0,200}\[FUNC:"

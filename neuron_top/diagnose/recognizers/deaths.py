@@ -7,6 +7,8 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 ENDED_BELOW = "a job's end, told above its last lines"
 """Row of reports of a job's end that are followed by its log: progress in that log came before the end."""
+CRASHED = "crashed"
+"""Row of signals that end a program which has failed."""
 DEATHS: tuple[Recognizer, ...] = (
     Recognizer(
         "an exception of C++, told by its library",
@@ -172,7 +174,7 @@ DEATHS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
-        "crashed",
+        CRASHED,
         CauseClass.SCRIPT_ERROR,
         Weight.DEATH,
         words(

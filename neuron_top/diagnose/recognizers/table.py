@@ -9,7 +9,7 @@ from neuron_top.diagnose.recognizers.cascades import CASCADES, ENGINE_DIED, LAUN
 from neuron_top.diagnose.recognizers.collectives import COLLECTIVES
 from neuron_top.diagnose.recognizers.compiler import COMPILER, LLVM_CRASHED
 from neuron_top.diagnose.recognizers.containers import CONTAINERS, EVICTIONS
-from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
+from neuron_top.diagnose.recognizers.deaths import CRASHED, DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.dependencies import DEPENDENCIES
 from neuron_top.diagnose.recognizers.device_memory import DEVICE_MEMORY
 from neuron_top.diagnose.recognizers.execution import EXECUTION, FALLBACKS
@@ -73,7 +73,7 @@ TERMINAL = frozenset(
         TIME_LIMIT,
         PREEMPTED,
         "killed",
-        "crashed",
+        CRASHED,
         "a Fortran program ends",
         "a Go program crashed",
     }

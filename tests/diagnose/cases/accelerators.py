@@ -866,4 +866,45 @@ Traceback (most recent call last):
 >>>RuntimeError: PassManager::run failed
 """,
     ),
+    Case(
+        "a Hailo device that is not read",
+        "runtime_init",
+        """
+>>>[2026-05-02 10:00:13.290] [1036] [HailoRT] [error] [tea.cpp:112] [get_line] CHECK failed - Failed open /sys/class/hailo_chardev/hailo0/cup_type
+[2026-05-02 10:00:13.290] [1036] [HailoRT] [error] [tea.cpp:129] [query] CHECK_SUCCESS failed with status=HAILO_DRIVER_FAIL(36)
+""",
+    ),
+    Case(
+        "a GPU without kernels in rocBLAS",
+        "missing_dependency",
+        """
+>>>rocBLAS error: Cannot read /opt/tea/library/TensileLibrary.dat:
+               No such file or directory for GPU arch : gfx1103
+""",
+    ),
+    Case(
+        "a kernel of Triton that its compiler refuses at a place",
+        "compile_error",
+        """
+>>>tea/ops/steep.py:97:33: error: the cup expects a lid
+    above the leaf
+RuntimeError: PassManager::run failed
+""",
+    ),
+    Case(
+        "a parameter that Ascend's converter lacks",
+        "bad_usage",
+        """
+ATC start working now, please wait for a moment.
+>>>E10054: The requied parameter [--cup] for ATC is empty.
+""",
+    ),
+    Case(
+        "a task that Rockchip's NPU does not run",
+        "runtime_exec",
+        """
+Loading tea...
+>>>E RKNN: [10:00:52.175] failed to submit!, op id: 1, op name: Steep:cup.14, flags: 0x5
+""",
+    ),
 )

@@ -317,4 +317,18 @@ lade Blätter
 >>>Speicherzugriffsfehler (Speicherabzug geschrieben)
 """,
     ),
+    Case(
+        "a crash long after an error line",
+        "script_error",
+        """
+connect failed: No such file or directory
+Read new prefs: /srv/tea/userpref
+read leaves: /srv/tea/leaves
+info     : Starting
+progress : Steeping cup 1...
+progress : Steeping cup 2...
+info     : Finished steeping
+>>>Bus error (core dumped)
+""",
+    ),
 )

@@ -994,4 +994,15 @@ AttributeError: _evt
 TensorBoard 2.8.0 at http://0.0.0.0:6017/ (Press CTRL+C to quit)
 """,
     ),
+    Case(
+        "a machine without sound",
+        "",
+        """
+ALSA lib pcm_dsnoop.c:618:(snd_pcm_dsnoop_open) unable to open slave
+Cannot connect to server socket err = No such file or directory
+Cannot connect to server request channel
+jack server is not running or cannot be started
+Talk to the pot:
+""",
+    ),
 )
