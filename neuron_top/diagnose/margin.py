@@ -42,12 +42,13 @@ _MOST_LABELS = 3
 _LAST = 5
 """Lines with a task or a service behind others without: what a batch script prints itself, srun does not number."""
 _NAME = late_pattern(
-    rb"(?:\d\d:\d\d:\d\d )?(?P<name>[a-z][a-z\d-]{2,60}-[a-z\d]{1,10} [a-z][a-z\d-]{1,40} |\[[\w./ @-]{1,40}\](?: |:)"
-    rb"|\w[\w./ -]{0,40}?(?: \| |> )|(?=[\w.-]*\d|std(?:out|err): )[A-Za-z\d][\w.-]{0,60}: |# )"
+    rb"(?:\d\d:\d\d:\d\d )?(?P<name>[a-z][a-z\d-]{2,60}-[a-z\d]{1,10} [a-z][a-z\d-]{1,40} |\[[\w./: @-]{1,40}\](?: |:)"
+    rb"|\w[\w./ -]{0,40}?(?: \| |> )|(?=[\w.-]*\d|std(?:out|err): )[A-Za-z\d][\w.-]{0,60}: "
+    rb"|(?=\S*\d)[\w./:=@-]{1,60}\t|# )"
 )
 """Who printed a line: in brackets, before a bar or an angle, a host with a number in its name, or a pod and its
 container; `foreman` puts the time of day before the name."""
-_OF_LOGGERS = late_pattern(rb"(?i)\d:\d|\[[\d. ]+\]|\b%b|\b[diwef]\b" % _LEVELS)
+_OF_LOGGERS = late_pattern(rb"(?i)\d\d:\d|\[[\d. ]+\]|\b%b|\b[diwef]\b" % _LEVELS)
 """What a logger puts before its own lines: a stamp, a process or a level."""
 
 
@@ -195,5 +196,5 @@ def _same_before_all(front: bytes, printed: Sequence[bytes]) -> re.Pattern[bytes
     """The pattern of this beginning of the first line and of the rest, if all lines begin so, but for their numbers."""
     beginning = re.sub(rb"\d+", rb"\\d{1,10}", re.escape(front.rstrip()))
     is_of_all = re.compile(beginning).match
-    end = b"(?: |$)" if front[-1:].isspace() else b""
+    end = b"(?:[ \\t]|$)" if front[-1:].isspace() else b""
     return re.compile(b"(?m)^(%b%b)(.*)$" % (beginning, end)) if all(map(is_of_all, printed)) else None

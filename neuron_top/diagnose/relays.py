@@ -14,7 +14,7 @@ from neuron_top.parsers import json_lines
 
 _HEADER = late_pattern(
     rb"(?:[\[\d][\d :.,TZ/+-]{7,40}\]?[ |-]{1,3}(?:[\w.]{1,40}[ |-]{1,5})?)?"
-    rb"\[?INFO\]?(?: {0,8}[|-] |:(?:[\w.]{1,40}:)? ?|(?<=\]) )(?:(?:Flow|Task) run '[^'\n]{1,100}' - )?"
+    rb"\[?INFO\]?(?: {0,8}[|-] |:(?:[\w.]{1,40}:)? ?|(?<=\]) | [\w.]{1,40}: )(?:(?:Flow|Task) run '[^'\n]{1,100}' - )?"
 )
 """A stamp, perhaps a name, and the level; Prefect puts the name behind it."""
 _OBJECT = late_pattern(
@@ -23,8 +23,11 @@ _OBJECT = late_pattern(
 """An object of JSON, up to what was printed."""
 _OF_ANOTHER = late_pattern(
     rb"Traceback \(most recent call last\):|[ \t]{0,8}File \"[^\"\n]{1,400}\", line \d+, in "
-    rb"|\[?(?:WARNING|ERROR|CRITICAL|FATAL)\b|(?i:(?:[\w./-]{1,40}: )?(?:(?:fatal )?error|fatal): )"
-    rb"|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|make(?:\[\d{1,3}\])?: \*{3} |npm (?:ERR!|error) |\S{1,200}: line \d{1,6}: "
+    rb"|\[?(?:WARNING|(?:INTERNAL_)?ERROR|CRITICAL|FATAL)\b"
+    rb"|(?i:(?:[\w./-]{1,40}(?: [\w-]{1,40}){0,2}: )?(?:(?:fatal )?error|fatal): )"
+    rb"|\[ {0,6}\d{1,9}\.\d{6}\] |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+    rb"|\[?\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[ T]\d\d:\d\d"
+    rb"|make(?:\[\d{1,3}\])?: \*{3} |npm (?:ERR!|error) |\S{1,200}: line \d{1,6}: "
 )
 """Lines that no program logs as its own at one level: frames of a traceback, lines with a level or a stamp, those of
 make, npm and a shell."""

@@ -20,6 +20,8 @@ MARGINS: dict[str, Callable[[int], bytes]] = {
     "the host that pdsh names": lambda line: b"node12: ",
     "a worker in brackets": lambda line: b"[worker-3] ",
     "torchrun's role and rank": lambda line: b"[brewer0]:",
+    "a host and a rank in brackets": lambda line: b"[ip-10-0-0-1:0] ",
+    "a host and a task before tabs": lambda line: b"node-3\t12\t",
     "a container before a bar": lambda line: b"app | ",
     "a pod and its container": lambda line: b"brew-0 main ",
     "the time and the process that foreman names": lambda line: b"10:00:00 web.1   | ",
@@ -52,6 +54,7 @@ RELAYS: dict[str, Callable[[bytes], bytes]] = {
     "a logger": b"[2026-05-02 10:00:00] [INFO] %b".__mod__,
     "a logger with a name": b"2026-05-02 10:00:00,123 - brew - INFO - %b".__mod__,
     "a level alone": b"INFO: %b".__mod__,
+    "a level and a stream": b"2026-05-02 10:00:00,123 INFO stdout: %b".__mod__,
     "Prefect": b"10:00:00.123 | INFO    | Task run 'brew-0' - %b".__mod__,
     "objects of JSON": lambda line: (
         b'{"time":"2026-05-02T10:00:00Z","level":"INFO","message":%b}' % json.encode(line.decode())
