@@ -265,8 +265,9 @@ def _is_farewell(finding: Finding) -> bool:
 def _ordered(findings: list[Finding]) -> list[Finding]:
     """Root cause first; consequences only where nothing else is known."""
     deaths = [finding for finding in findings if _is_death_with_reason(finding)]
+    crash = max((finding.line for finding in findings if finding.verdict.advice == CRASHED), default=0)
     ordered = sorted(
-        (finding for finding in findings if not _came_long_before_crash(finding, findings)),
+        (finding for finding in findings if not _came_long_before(finding, crash)),
         key=lambda finding: (
             _explains(finding, deaths),
             _came_late(finding, deaths),
@@ -281,12 +282,10 @@ def _ordered(findings: list[Finding]) -> list[Finding]:
     return sorted(ordered, key=functools.partial(_says_little, reported=_reported_ranks(ordered)))[:1]
 
 
-def _came_long_before_crash(finding: Finding, findings: list[Finding]) -> bool:
-    """Whether it is an unknown error line, and a signal ended the program only many lines later."""
-    if finding.weight is not Weight.MESSAGE or finding.verdict.row is not None or finding.terminal:
-        return False
-    crashes = (each.line for each in findings if each.verdict.advice == CRASHED)
-    return any(line - max(finding.line, finding.last_line) > _LINES_TO_CRASH for line in crashes)
+def _came_long_before(finding: Finding, crash: int) -> bool:
+    """Whether it is an unknown error line, and a signal ended the program only many lines later, in this line."""
+    is_unknown = finding.weight is Weight.MESSAGE and finding.verdict.row is None and not finding.terminal
+    return is_unknown and crash - max(finding.line, finding.last_line) > _LINES_TO_CRASH
 
 
 def _came_late(finding: Finding, deaths: list[Finding]) -> bool:
