@@ -348,7 +348,11 @@ class FeedRegistry:
         """
         made_at, cards = self._jobs
         if time.monotonic() - made_at >= PULSE_SECONDS:
-            cards = (*log_cards(self._live), *running_cards(self.recordings()))
+            try:
+                unfinished = self._runs.unfinished()
+            except NeuronTopError:
+                unfinished = ()
+            cards = (*log_cards(self._live), *running_cards(unfinished))
             self._jobs = (time.monotonic(), cards)
         return cards
 

@@ -70,6 +70,13 @@ class RunService:
 
     def rows(self, limit: int | None = NEWEST_RUNS) -> tuple[RunRow, ...]:
         """Recordings, newest first; none when nothing was recorded yet. Raises StoreUnusable."""
+        return self._rows(limit, lambda record: True)
+
+    def unfinished(self) -> tuple[RunRow, ...]:
+        """Those of `rows` whose end was not recorded; only their files are measured. Raises StoreUnusable."""
+        return self._rows(NEWEST_RUNS, lambda record: record.open)
+
+    def _rows(self, limit: int | None, is_wanted: Callable[[RunRecord], bool]) -> tuple[RunRow, ...]:
         if not self._kept.exists:
             return ()
         labels = self._labels.known()
@@ -82,6 +89,7 @@ class RunService:
                     silent=silent_seconds(record, store),
                 )
                 for record in store.runs(limit=limit)
+                if is_wanted(record)
             )
 
     def count(self) -> int:

@@ -13,7 +13,7 @@ from neuron_top.tui.services import Services
 from neuron_top.views.jobs import JobCard
 
 _FRESH_SECONDS = 1.0
-_LOOK_SECONDS = 3.0
+_READ_SECONDS = 3.0
 """Seconds between two reads of the recordings in progress, in a thread."""
 
 
@@ -43,7 +43,7 @@ class JobList:
         self._app = app
         self._cards: tuple[float, tuple[JobCard, ...]] = (float("-inf"), ())
         self._recorded: tuple[JobCard, ...] = ()
-        self._looked = float("-inf")
+        self._read_at = float("-inf")
         self._was_read = False
         """Whether the recordings were read once, or cannot be."""
         self._known: set[str] | None = None
@@ -62,9 +62,9 @@ class JobList:
 
     def tick(self) -> None:
         """Once a second: open the list where several logs turned out to be several jobs; offer a job that begins."""
-        if time.monotonic() - self._looked >= _LOOK_SECONDS:
-            self._looked = time.monotonic()
-            self._app.run_worker(self._look, thread=True, exit_on_error=False)
+        if time.monotonic() - self._read_at >= _READ_SECONDS:
+            self._read_at = time.monotonic()
+            self._app.run_worker(self._read_recordings, thread=True, exit_on_error=False)
         cards = self.cards()
         is_several = sum(card.id.startswith("job:") for card in cards) > 1
         if is_several and not self._opened:
@@ -77,7 +77,7 @@ class JobList:
 
     def _offer(self, cards: tuple[JobCard, ...]) -> None:
         if self._known is None:
-            if self._was_read and (self._recorded or self._app.begun_seconds > 2 * _LOOK_SECONDS):
+            if self._was_read and (self._recorded or self._app.begun_seconds > 2 * _READ_SECONDS):
                 self._known = {card.id for card in (*cards, *self._recorded)}  # the cards may be older
             return
         self._known |= self._shown()
@@ -94,11 +94,11 @@ class JobList:
                 found.add(feed.read(lambda run, _now: run.job.run))
         return found
 
-    def _look(self) -> None:
+    def _read_recordings(self) -> None:
         from neuron_top.services.jobs import running_cards
 
         try:
-            self._recorded = tuple(running_cards(self._app.services.runs.rows(20)))
+            self._recorded = tuple(running_cards(self._app.services.runs.unfinished()))
         except NeuronTopError:
             self._recorded = ()
         self._was_read = True

@@ -87,7 +87,7 @@ def test_recordings_that_cannot_be_read_are_not_said_to_be_none(tmp_path: Path) 
             assert answer.status == 503
             assert "neurontop.db" in answer.json["error"]
     feeds = FeedRegistry(Settings(state_dir=str(tmp_path)), StillFeed([]))
-    assert feeds.recordings() == ()
+    assert (feeds.recordings(), feeds.jobs()) == ((), ())
     with pytest.raises(StoreUnusable) as problem:
         feeds.listed_recordings()
     shown = str(runs.render((), None, unreadable=str(problem.value))["runs-note"])

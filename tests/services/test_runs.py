@@ -12,6 +12,7 @@ from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
 from neuron_top.ingest import run_loader
 from neuron_top.ingest.recordings import BEFORE_LAST, find_labeled
+from neuron_top.run.state import JobState
 from neuron_top.services.runs import LAST, RunService, first_local_root
 from neuron_top.services.status import status
 from neuron_top.settings import Settings
@@ -47,6 +48,20 @@ def test_the_size_of_a_recording_is_what_deleting_it_frees(service: RunService, 
     assert row.bytes >= before + 100_000
     assert service.label(LAST, starred=True).bytes == row.bytes
     assert service.delete(row.id) == row.bytes
+
+
+def test_a_recording_without_an_end_is_unfinished_whether_it_runs_or_its_recorder_died(
+    service: RunService, settings: Settings
+) -> None:
+    assert service.unfinished() == ()
+    with SqliteStore(settings.state_path / "neurontop.db") as store:
+        for run in ("20260101-020000-cccc", "20260101-030000-dddd"):
+            store.begin(RunStarted(run=run, at=9000.0, seen=9000.0))
+            (settings.state_path / "runs" / run).mkdir()
+    with (settings.state_path / "runs" / "20260101-020000-cccc" / "recording.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        states = {row.id: row.state for row in service.unfinished()}
+    assert states == {"20260101-030000-dddd": JobState.CUT_OFF, "20260101-020000-cccc": JobState.RUNNING}
 
 
 @pytest.mark.parametrize(

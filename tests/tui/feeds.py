@@ -274,6 +274,9 @@ class StillRuns:
     def rows(self, limit: int | None = None) -> tuple[RunRow, ...]:
         return self._runs
 
+    def unfinished(self) -> tuple[RunRow, ...]:
+        return tuple(row for row in self._runs if row.finished is None)
+
     def delete(self, run: str) -> int:
         self.deleted.append(run)
         self._runs = tuple(row for row in self._runs if row.id != run)
@@ -395,6 +398,9 @@ class UnreadableRuns(StillRuns):
 
     def rows(self, limit: int | None = None) -> tuple[RunRow, ...]:
         raise StoreUnusable(f"{self.folder}/neurontop.db: file is not a database")
+
+    def unfinished(self) -> tuple[RunRow, ...]:
+        return self.rows()
 
 
 class UnreadableCacheListing(StillCacheListing):

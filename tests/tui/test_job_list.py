@@ -58,7 +58,7 @@ def test_a_job_that_begins_is_offered_but_not_the_one_on_the_screen(
     before: tuple[RunRow, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_list, "_FRESH_SECONDS", 0.0)
-    monkeypatch.setattr(job_list, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(job_list, "_READ_SECONDS", 0.0)
     program = Program(before)
     jobs = JobList(program)
     jobs.tick()
@@ -74,7 +74,7 @@ def test_a_job_that_begins_is_offered_but_not_the_one_on_the_screen(
 
 def test_a_recording_that_cannot_be_read_keeps_no_job_from_being_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_list, "_FRESH_SECONDS", 0.0)
-    monkeypatch.setattr(job_list, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(job_list, "_READ_SECONDS", 0.0)
     program = Program(())
     program.playback.play(Unreadable(feeds.job()))
     program.begun_seconds = 10.0
