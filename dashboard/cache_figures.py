@@ -10,7 +10,7 @@ from zlib import crc32
 from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.dashboard.chart_colors import ChartColors, readable
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, line, plain
-from neuron_top.services.caches import PlanHistory
+from neuron_top.services.trash import PlanHistory
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import EntryRow

@@ -20,11 +20,11 @@ from neuron_top.services.caches import (
     ACTIONS,
     CacheService,
     Disk,
-    PlanHistory,
     Verb,
     action_of,
 )
 from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.services.trash import PlanHistory
 from neuron_top.settings import Settings
 from neuron_top.units import counted
 from neuron_top.views.entries import EntryRow, EntryTable
@@ -88,7 +88,7 @@ class DashboardCaches:
         before, self._table = self._table, self._listing.entries(refresh=refresh)
         present = [root for root, _origin, exists in self._table.roots if exists]
         self.disks = self._service.disks(present)
-        self.trash = tuple(sorted(self._service.trash(present), key=lambda one: -one.begun.at))
+        self.trash = tuple(sorted(self._service.trash.restorable(present), key=lambda one: -one.begun.at))
         # What was changed meanwhile may be missing in it.
         self._listed_at = time.monotonic() if changes == self._changes else float("-inf")
         if self._table != before or not self.version:
@@ -105,7 +105,7 @@ class DashboardCaches:
             raise NothingToShow("this plan is no longer in the trash")
         requester.check_permission(past.begun.verb)
         try:
-            return self._service.undone_text(past.begun.root, identity)
+            return self._service.trash.undo(past.begun.root, identity).text
         finally:
             self._list_next_time()
 
@@ -186,7 +186,7 @@ class DashboardCaches:
         """Restore the files that a plan took away. Raises NothingToShow, NotPermitted, RefusedForSafety."""
         execution = self._permitted(identity, requester)
         try:
-            self._service.undo_execution(execution)
+            self._service.trash.undo_execution(execution)
         finally:
             self._list_next_time()
         return execution

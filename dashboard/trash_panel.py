@@ -10,7 +10,8 @@ from dash import html
 from neuron_top.dashboard.components import attributes, note, panel, table
 from neuron_top.dashboard.guard import current_permission, why_not_act
 from neuron_top.dashboard.permissions import action_permission
-from neuron_top.services.caches import PlanHistory, action_of
+from neuron_top.services.caches import action_of
+from neuron_top.services.trash import PlanHistory
 from neuron_top.units import bytes_text, count_text, moment_text
 
 SHOWN = 50

@@ -28,8 +28,9 @@ from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.dashboard.space_panel import other_cache, space_panel
 from neuron_top.dashboard.trash_panel import trash_panel
 from neuron_top.errors import NeuronTopError, NothingToShow, UsageError
-from neuron_top.services.caches import Disk, PlanHistory, Verb
+from neuron_top.services.caches import Disk, Verb
 from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.services.trash import PlanHistory
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.entries import NO_CACHES, OWN_CACHES, EntryRow, EntryTable, entry_filter

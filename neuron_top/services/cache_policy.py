@@ -14,7 +14,8 @@ from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.planners.maintain import NEVER, criteria_of, foreseen_plans
 from neuron_top.amounts import parse_seconds
 from neuron_top.errors import NeuronTopError, ReadOnlyMode, UsageError
-from neuron_top.services.caches import CacheService, Purge
+from neuron_top.services.caches import CacheService
+from neuron_top.services.trash import Purge
 from neuron_top.settings import Settings
 
 FIELDS = ("cache_max_size", "cache_min_free", "cache_older_than", "cache_states", "cache_pins", "trash_grace")
@@ -45,7 +46,7 @@ class PolicyService:
         if not caches.read_only:
             caches.backend(root).trash().date_again(time.time())
         expired = self._expired(caches, root) if not caches.read_only else ()
-        purge = caches.purge(root, expired) if expired else Purge()
+        purge = caches.trash.purge(root, expired) if expired else Purge()
         plans: list[Plan] = []
         outcomes: list[Outcome] = []
         problem: NeuronTopError | None = None
@@ -69,7 +70,7 @@ class PolicyService:
 
     def _expired(self, caches: CacheService, root: str) -> tuple[PlanHistory, ...]:
         grace = parse_seconds(self._settings.trash_grace) if self._settings.trash_grace else 0.0
-        return tuple(caches.purgeable(root, older_than=grace))
+        return tuple(caches.trash.purgeable(root, older_than=grace))
 
     def edit(self, changes: dict[str, str]) -> list[str]:
         """Write values (empty: no such goal) to the settings file; returns states that only a person may evict.

@@ -1,17 +1,15 @@
-"""Changes caches: makes, executes, undoes and purges plans, pins entries; folders and buckets alike.
+"""Changes caches: makes plans and executes them; folders and buckets alike.
 
 Every method looks at disks or asks a service, so screens call it in a thread.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -22,10 +20,6 @@ from neuron_top.actions.backends import CacheBackend
 from neuron_top.actions.backends.base import GRACE_SECONDS, BackendKind, ExecuteOptions, ignore
 from neuron_top.actions.dated_ahead import first_seen
 from neuron_top.actions.execution import copy as copying
-from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
-from neuron_top.actions.journal.records import PlanPurged, PlanRestored
-from neuron_top.actions.journal.trash import CannotPurge
-from neuron_top.actions.pins import Pin, Pins, can_match
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.plan_context import ContextFacts
 from neuron_top.actions.planners.copy import CopyDestination, plan_copy
@@ -36,13 +30,14 @@ from neuron_top.actions.registry import ACTIONS, ActionExecutor, CacheAction, ac
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.use import CacheUse
-from neuron_top.errors import NeuronTopError, NothingToShow, ReadOnlyMode, RefusedForSafety, UsageError
+from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.events.levels import LogLevel
 from neuron_top.services.cache_look import CacheLook
 from neuron_top.services.cache_reader import CacheReader
+from neuron_top.services.pins import PinService
 from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.services.trash import TrashService
 from neuron_top.settings import Settings
-from neuron_top.views.plan_sentences import restored_text
 
 if TYPE_CHECKING:
     from neuron_top.compile.parallel.compile_queue import QueueProgress as CompileProgress
@@ -55,11 +50,8 @@ __all__ = [
     "EvictCriteria",
     "ActionExecutor",
     "Outcome",
-    "Pin",
     "Plan",
-    "PlanHistory",
     "Progress",
-    "Purge",
     "Verb",
     "action_of",
 ]
@@ -70,24 +62,6 @@ class Disk(NamedTuple):
 
     total: int
     free: int
-
-
-class Purge(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a purge: what was deleted for good, and what could not be, as (plan, reason)."""
-
-    records: tuple[PlanPurged, ...] = ()
-    failed: tuple[tuple[str, str], ...] = ()
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def freed(self) -> int:
-        """Deleted bytes."""
-        return sum(record.freed for record in self.records)
-
-    @property
-    def files(self) -> int:
-        """Number of deleted files."""
-        return sum(record.files for record in self.records)
 
 
 class CacheService(CacheReader):
@@ -109,8 +83,8 @@ class CacheService(CacheReader):
         super().__init__(settings, trash)
         self.read_only, self.assume_exclusive = settings.read_only, assume_exclusive
         self._in_use, self._grace_seconds = in_use, grace_seconds
-        self.remarks: tuple[str, ...] = ()
-        """What went wrong in the trash besides what was last asked for, in words."""
+        self.pins = PinService(settings)
+        self.trash = TrashService(self)
 
     # Planning
 
@@ -122,7 +96,7 @@ class CacheService(CacheReader):
             snapshot = backend.with_failures(snapshot)
         past = self.usage_history(backend.root)
         facts = ContextFacts(
-            pins=self.pinned(),
+            pins=self.pins.patterns(),
             used=past.used,
             compiled=past.compiled,
             first_seen=first_seen(self.settings.state_path, snapshot.root, snapshot.entries, time.time()),
@@ -311,11 +285,16 @@ class CacheService(CacheReader):
     # Carrying out
 
     def execute(
-        self, plan: Plan, watch: Callable[[Progress], bool] = lambda progress: True, *, streams: int = 1
+        self,
+        plan: Plan,
+        watch: Callable[[Progress], bool] = lambda progress: True,
+        notify: Callable[[str], None] = lambda text: None,
+        *,
+        streams: int = 1,
     ) -> Outcome:
         """Execute a plan; it stops before the next step once `watch` returns False. `streams`: copies at a time.
 
-        Raises RefusedForSafety.
+        `notify` is told what went wrong in the trash besides, in words. Raises RefusedForSafety.
         """
         executor = action_of(plan.verb).executor
         if plan.verb is Verb.UNKNOWN:
@@ -340,11 +319,12 @@ class CacheService(CacheReader):
             watch=watch,
             grace_seconds=self._grace_seconds,
             in_use=self._in_use,
-            pins=self.pinned(),
+            pins=self.pins.patterns(),
         )
         backend = self.backend(plan.root)
         outcome = backend.execute(plan, options)
-        self.remarks = tuple(backend.journal().remarks)
+        for remark in backend.journal().remarks:
+            notify(remark)
         return outcome
 
     def waits_for_readers(self, plan: Plan) -> bool:
@@ -383,117 +363,6 @@ class CacheService(CacheReader):
             execution.fail(str(problem))
         moved()
 
-    # The past
-
-    def history(self, root: str) -> list[PlanHistory]:
-        """The history of a cache, plan by plan, oldest first."""
-        return self.backend(root).journal().histories()
-
-    def trash(self, roots: Iterable[str]) -> list[PlanHistory]:
-        """The plans of these caches whose files can be restored; none of a cache whose journal cannot be read."""
-        found: list[PlanHistory] = []
-        for root in roots:
-            with suppress(NeuronTopError, OSError):
-                found += self._undoable(root)
-        return found
-
-    def _undoable(self, root: str) -> Iterator[PlanHistory]:
-        """The plans whose files can be restored, the newest first."""
-        journal = self.backend(root).journal()
-        return (each for each in reversed(journal.histories()) if each.state in UNDOABLE and journal.holds(each))
-
-    def last_undoable(self, root: str) -> PlanHistory:
-        """The newest plan that can be undone. Raises NothingToShow."""
-        newest = next(self._undoable(root), None)
-        if newest is None:
-            raise NothingToShow(f"nothing that was done to {root} can be undone")
-        return newest
-
-    def undo(self, root: str, identity: str) -> PlanRestored:
-        """Restore the files of the plan with this id, or id prefix. Raises NothingToShow, RefusedForSafety."""
-        backend = self.backend(root)
-        record = backend.undo(identity, read_only=self.read_only)
-        self.remarks = tuple(backend.journal().remarks)
-        return record
-
-    def undone_text(self, root: str, identity: str) -> str:
-        """Undo a plan, and return a sentence about what was restored. Raises as `undo` does."""
-        return restored_text(self.undo(root, identity), self.backend(root).kind)
-
-    def undo_execution(self, execution: PlanExecution) -> None:
-        """Undo a plan that was carried out here. Raises RefusedForSafety, NothingToShow."""
-        execution.begin_undo()
-        try:
-            record = self.undo(execution.plan.root, execution.plan.identity)
-        except (NeuronTopError, OSError) as problem:
-            execution.fail_undo(str(problem))
-            raise
-        execution.end_undo(record, self.backend(execution.plan.root).kind)
-
-    def purgeable(self, root: str, *, older_than: float = 0.0, plan: str | None = None) -> list[PlanHistory]:
-        """Plans whose trash may be deleted: one by name, or all; of these, those that were carried out at least
-        `older_than` seconds ago; 0: even those that a clock which was ahead has dated.
-
-        Raises NothingToShow if there is no such cache, UsageError for a bucket.
-        """
-        backend = self.backend(root)
-        trash = backend.trash()
-        trash.check_there()
-        before = time.time() - older_than if older_than else math.inf
-        if plan is not None:
-            history = trash.history_of(plan)
-            return [history] if (history.ended or history.begun).at <= before else []
-        return trash.expired(before)
-
-    def purge(self, root: str, histories: Sequence[PlanHistory]) -> Purge:
-        """Delete the files of these plans for good. Raises NothingToShow for a single plan that is gone."""
-        if self.read_only:
-            raise ReadOnlyMode()
-        trash = self.backend(root).trash()
-        records: list[PlanPurged] = []
-        failed: list[tuple[str, str]] = []
-        remarks: list[str] = []
-        with trash.exclusively():
-            remarks += trash.remarks
-            for history in histories:
-                try:
-                    records.append(trash.purge(history))
-                except NothingToShow as problem:  # somebody removed its folder meanwhile
-                    if len(histories) == 1:
-                        raise
-                    remarks.append(str(problem))
-                except CannotPurge as problem:
-                    failed.append((history.begun.plan, str(problem)))
-        return Purge(records=tuple(records), failed=tuple(failed), remarks=tuple(remarks))
-
-    # Pins
-
-    @property
-    def pins(self) -> Pins:
-        """The pins that a person set."""
-        return Pins(self.settings.state_path)
-
-    def pinned(self) -> tuple[str, ...]:
-        """All patterns that protect modules."""
-        return (*self.pins.patterns(), *self.pinned_by_settings())
-
-    def pinned_by_settings(self) -> tuple[str, ...]:
-        """The patterns that the settings protect."""
-        return _names(self.settings.cache_pins)
-
-    def pin(self, modules: Collection[str]) -> str:
-        """Pin these modules, or unpin them if all are pinned by name; returns a sentence about what was done."""
-        if self.read_only:
-            raise ReadOnlyMode()
-        if set(modules) <= set(self.pins.patterns()):
-            return f"{len(self.pins.remove(modules))} unpinned"
-        return f"{len(self.pins.add(modules))} pinned"
-
-    @staticmethod
-    def can_pin(text: str) -> bool:
-        """Whether this text can pin a module: it must be a whole name or a pattern."""
-        return can_match(text)
-
 
 def compiles_at_once(plan: Plan) -> int:
     """How many compiles to run at once: one per core, half of that if memory was the cause of a failure."""
@@ -515,8 +384,3 @@ def _without(modules: Iterable[str], paths: Collection[str]) -> list[str]:
     """Those of `modules` that no entry at `paths` belongs to."""
     found = {path.rpartition("/")[2] for path in paths}
     return [module for module in modules if module not in found]
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """`a, b` → (a, b)."""
-    return tuple(word for part in text.split(",") if (word := part.strip()))

@@ -15,9 +15,10 @@ from neuron_top.actions.verb import Verb
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety, UsageError
 from neuron_top.services.caches import CacheService, action_of
 from neuron_top.services.confirmation import confirmation_of
+from neuron_top.services.pins import can_match
 from neuron_top.settings import Settings
 from neuron_top.views.plan import reason_text, step_text
-from neuron_top.views.plan_sentences import caveat_texts, not_done_text, refusal_text, restored_text, undo_text
+from neuron_top.views.plan_sentences import caveat_texts, not_done_text, refusal_text, undo_text
 
 STEPS_SHOWN = 10
 NOT_DONE_SHOWN = 50
@@ -84,7 +85,7 @@ class NodeActions:
         (plan,) = decode(prepared)
         place = plan.target or plan.root
         history = next(
-            (each for each in self._service(request).history(place) if each.begun.plan == plan.identity), None
+            (each for each in self._service(request).trash.histories(place) if each.begun.plan == plan.identity), None
         )
         done = len({move.step for move in history.moves}) if history is not None else 0
         whole = history is not None and history.state is HistoryState.DONE
@@ -103,9 +104,8 @@ class NodeActions:
             return _plain(msgspec.structs.replace(reply, text=f"{len(gone)} unpinned", undoable=False))
         if not reply.undoable:
             raise NothingToShow(f"{request.action} removed nothing on this node: there is nothing to undo")
-        record = service.undo(reply.root, reply.identity)
-        text = restored_text(record, service.backend(reply.root).kind)
-        return _plain(msgspec.structs.replace(reply, text=text, undoable=False))
+        restored = service.trash.undo(reply.root, reply.identity)
+        return _plain(msgspec.structs.replace(reply, text=restored.text, undoable=False))
 
     def _check_opted_in(self) -> None:
         if not self._settings.fleet_actions:
@@ -130,9 +130,9 @@ class NodeActions:
         if self._settings.read_only:
             raise ReadOnlyMode()
         for text in request.modules:
-            if not service.can_pin(text):
+            if not can_match(text):
                 raise UsageError(f"{text!r} can match no module")
-        known = set(service.pins.patterns())
+        known = {pin.pattern for pin in service.pins.all()}
         fresh = [text for text in request.modules if text not in known]
         there = len(request.modules) - len(fresh)
         return NodePlan(

@@ -7,14 +7,12 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.actions.backends import BackendKind
-from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.registry import action_of
 from neuron_top.errors import RefusedForSafety
 from neuron_top.services.confirmation import Confirmation, confirmation_of
 from neuron_top.views.plan import outcome_with_texts
-from neuron_top.views.plan_sentences import refusal_text, restored_text
+from neuron_top.views.plan_sentences import refusal_text
 
 
 class PlanState(StrEnum):
@@ -120,9 +118,9 @@ class PlanExecution(msgspec.Struct, kw_only=True):
                 raise RefusedForSafety(f"this plan is {self.state}: there is nothing to undo")
             self.message, self.state = "", PlanState.UNDONE
 
-    def end_undo(self, record: PlanRestored, kind: BackendKind) -> None:
-        """Record what the undo restored."""
-        self.message = restored_text(record, kind)
+    def end_undo(self, text: str) -> None:
+        """Record what the undo restored, as a sentence."""
+        self.message = text
 
     def fail_undo(self, problem: str) -> None:
         """Undone → done again, with the reason."""

@@ -183,7 +183,7 @@ def carried_out_and_undone(root: Path, kind: str) -> tuple[object, ...]:
         return (execution.state, outcome.done, len(outcome.refused), went)
     execution.begin_undo()
     record = restore(plan.identity, trash)
-    execution.end_undo(record, BackendKind.FOLDER)
+    execution.end_undo(plan_sentences.restored_text(record, BackendKind.FOLDER))
     assert execution.message
     return (execution.state, outcome.done, len(outcome.refused), went, record.restored, len(record.kept))
 

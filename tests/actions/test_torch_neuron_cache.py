@@ -191,7 +191,7 @@ def test_eviction_takes_the_longest_unused_and_undo_gives_it_back(root: Path, se
     outcome = service.execute(plan)
     assert (outcome.done, outcome.refused, outcome.moved_bytes) == (2, (), 2 * 4096)
     assert list(entries(root)) == KEYS[2:]
-    assert service.undo(str(root), plan.identity).restored == 2
+    assert service.trash.undo(str(root), plan.identity).record.restored == 2
     assert {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in root.rglob("*.neff")} == before
 
 
@@ -202,16 +202,16 @@ def test_what_a_killed_journal_lost_is_found_and_given_back(root: Path, service:
     journal.journal.unlink()
     lying = trash_contents.moves_found(journal.folder / plan.identity, root, None)
     assert sorted(move.path for move in lying) == sorted(step.path for step in plan.steps)
-    assert service.undo(str(root), plan.identity).restored == 5
+    assert service.trash.undo(str(root), plan.identity).record.restored == 5
     assert len(entries(root)) == 5
 
 
 def test_purge_frees_what_was_taken(root: Path, service: CacheService) -> None:
     service.execute(evicted(service, root, older_than=0.0))
-    purge = service.purge(str(root), service.purgeable(str(root)))
+    purge = service.trash.purge(str(root), service.trash.purgeable(str(root)))
     assert purge.files >= 5
     with pytest.raises(RefusedForSafety):
-        service.undo(str(root), purge.records[0].plan)
+        service.trash.undo(str(root), purge.records[0].plan)
 
 
 def test_a_held_entry_stays_in_the_plan_and_when_it_is_taken_later(

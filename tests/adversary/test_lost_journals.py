@@ -156,8 +156,8 @@ def test_a_screen_offers_what_was_found_again_to_be_undone(root: Path) -> None:
     caches.carried_out(plan, trash)
     trash.journal.unlink()
     service = CacheService(Settings())
-    assert service.last_undoable(str(root)).begun.plan == plan.identity
-    assert service.undo(str(root), plan.identity).restored == len(plan.steps)
+    assert service.trash.last_restorable(str(root)).begun.plan == plan.identity
+    assert service.trash.undo(str(root), plan.identity).record.restored == len(plan.steps)
 
 
 def test_an_entry_that_was_compiled_again_is_not_mixed_with_the_evicted_one(root: Path) -> None:

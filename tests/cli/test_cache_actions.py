@@ -497,12 +497,10 @@ def test_after_an_interrupt_no_further_plan_begins(root: Path, capsys: pytest.Ca
     begun: list[str] = []
 
     class InterruptedService:
-        remarks = ()
-
         def waits_for_readers(self, plan: Plan) -> bool:
             return False
 
-        def execute(self, plan: Plan, watch: Callable[[Progress], bool]) -> Outcome:
+        def execute(self, plan: Plan, watch: Callable[[Progress], bool], notify: Callable[[str], None]) -> Outcome:
             begun.append(plan.identity)
             os.kill(os.getpid(), signal.SIGINT)
             assert not watch(Progress(1, 0, len(plan.steps), 0, ""))

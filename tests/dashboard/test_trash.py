@@ -85,7 +85,7 @@ def test_times_that_no_calendar_has_are_unknown(tmp_path: Path) -> None:
     """Anybody may have written them: into the journal, or as times of files."""
     root, _gone = cache(tmp_path)
     service, _plan = evicted(root, tmp_path / "state")
-    (past,) = service.trash([str(root)])
+    (past,) = service.trash.restorable([str(root)])
     past.begun = msgspec.structs.replace(past.begun, at=1e300)
     token = current_permission.set(Permission.READ)
     try:

@@ -61,7 +61,7 @@ def test_a_wrong_policy_purges_nothing(root: str, tmp_path: Path) -> None:
     wrong = settings(tmp_path, cache_states="no state", trash_grace="0.000001s")
     with pytest.raises(UsageError, match="no state is called"):
         PolicyService(wrong).maintain(service, root)
-    assert [each.state for each in service.history(root)] == [HistoryState.DONE]
+    assert [each.state for each in service.trash.histories(root)] == [HistoryState.DONE]
 
 
 def test_what_a_clock_ahead_has_dated_is_purged_once_it_is_old_by_the_right_clock(root: str, tmp_path: Path) -> None:
@@ -69,11 +69,11 @@ def test_what_a_clock_ahead_has_dated_is_purged_once_it_is_old_by_the_right_cloc
     service = CacheService(policy, in_use=lambda root: None)
     PolicyService(policy).maintain(service, root)
     journal = service.backend(root).journal().journal
-    now = service.history(root)[0].begun.at
+    now = service.trash.histories(root)[0].begun.at
     journal.write_text(re.sub(r'"at":(\d+)', lambda found: f'"at":{int(found[1]) + 10**9}', journal.read_text()))
-    assert service.history(root)[0].begun.at > now + 1e8
+    assert service.trash.histories(root)[0].begun.at > now + 1e8
     assert PolicyService(policy).maintain(service, root).purge.records == ()
-    [history] = service.history(root)
+    [history] = service.trash.histories(root)
     assert (history.state, len(history.in_trash)) == (HistoryState.DONE, 2)
     assert history.ended is not None
     assert abs(history.ended.at - time.time()) < 60

@@ -100,13 +100,13 @@ def test_a_plan_is_made_confirmed_executed_and_undone(service: CacheService, sto
     assert (execution.state, execution.outcome and execution.outcome.done) == (PlanState.DONE, 3), execution.message
     assert moved
     assert paths(service, root) == []
-    assert [history.state for history in service.history(root)] == [HistoryState.DONE]
-    assert service.last_undoable(root).begun.plan == execution.plan.identity
-    service.undo_execution(execution)
+    assert [history.state for history in service.trash.histories(root)] == [HistoryState.DONE]
+    assert service.trash.last_restorable(root).begun.plan == execution.plan.identity
+    service.trash.undo_execution(execution)
     assert (execution.state, execution.can_undo) == (PlanState.UNDONE, False)
     assert paths(service, root) == before
     with pytest.raises(NothingToShow, match="can be undone"):
-        service.last_undoable(root)
+        service.trash.last_restorable(root)
 
 
 def test_every_action_that_a_storage_allows_can_be_planned(
@@ -194,9 +194,9 @@ def test_read_only_refuses_everything(store: Make, tmp_path: Path) -> None:
         execution.confirm()
     for refused in (
         lambda: service.execute(plan),
-        lambda: service.undo(root, "ab"),
-        lambda: service.purge(root, ()),
-        lambda: service.pin(["MODULE_1"]),
+        lambda: service.trash.undo(root, "ab"),
+        lambda: service.trash.purge(root, ()),
+        lambda: service.pins.toggle(["MODULE_1"]),
     ):
         with pytest.raises(RefusedForSafety, match="read-only"):
             refused()
@@ -229,7 +229,7 @@ def test_what_was_of_another_artifact_stays_away_from_one_that_was_compiled_sinc
     else:
         bucket = s3.connect(root)
         bucket.client.put_object(Bucket=bucket.name, Key=f"{bucket.prefix}{path}/model.neff", Body=neff)
-    now, record = files(), service.undo(root, plan.identity)
+    now, record = files(), service.trash.undo(root, plan.identity).record
     assert (record.restored, {each.rpartition("/")[2] for each, _ in record.kept}, files()) == (0, gone, now)
 
 
@@ -255,17 +255,17 @@ def test_what_was_taken_is_purged_from_a_folder_and_never_from_a_bucket(
     service.execute(plan)
     if kind is BackendKind.BUCKET:
         with pytest.raises(UsageError, match="lifecycle rule"):
-            service.purgeable(root)
+            service.trash.purgeable(root)
         return
     service.backend(root).journal().write(
         PlanEnded(plan=plan.identity, at=time.time() + 400 * 86400, done=1, refused=0, moved_bytes=0)
     )  # as if the clock had been ahead
-    assert service.purgeable(root, older_than=1.0) == []
-    purge = service.purge(root, service.purgeable(root))
+    assert service.trash.purgeable(root, older_than=1.0) == []
+    purge = service.trash.purge(root, service.trash.purgeable(root))
     assert ([record.plan for record in purge.records], purge.failed) == ([plan.identity], ())
     assert purge.freed > 0
     with pytest.raises(RefusedForSafety, match="purged"):
-        service.undo(root, plan.identity)
+        service.trash.undo(root, plan.identity)
 
 
 def test_the_newest_plan_to_undo_is_one_that_took_something(service: CacheService, store: Make, tmp_path: Path) -> None:
@@ -278,8 +278,8 @@ def test_the_newest_plan_to_undo_is_one_that_took_something(service: CacheServic
     other = msgspec.structs.replace(outdated.steps[0].fingerprint, folder_inode=1)
     outdated = msgspec.structs.replace(outdated, steps=(msgspec.structs.replace(outdated.steps[0], fingerprint=other),))
     assert [path for path, _ in service.execute(outdated).refused] == [second]
-    assert service.last_undoable(root).begun.plan == taken.identity
-    assert [history.begun.plan for history in service.trash([root])] == [taken.identity]
+    assert service.trash.last_restorable(root).begun.plan == taken.identity
+    assert [history.begun.plan for history in service.trash.restorable([root])] == [taken.identity]
 
 
 def test_a_look_serves_several_plans_and_criteria_take_what_they_name(
@@ -348,7 +348,7 @@ def test_what_is_pinned_after_the_plan_was_made_stays(service: CacheService, sto
         states.entry_in(tmp_path / "cache", State.HIT, number=number)
     root = store(tmp_path / "cache")
     plan = service.plan(Verb.EVICT, root, paths(service, root))
-    service.pin([caches.module(1)])
+    service.pins.toggle([caches.module(1)])
     outcome = service.execute(plan)
     assert outcome.done == 1
     [(path, why)] = outcome.refused
@@ -357,9 +357,9 @@ def test_what_is_pinned_after_the_plan_was_made_stays(service: CacheService, sto
 
 
 def test_pins_are_set_and_taken_back(service: CacheService) -> None:
-    assert service.pin(["MODULE_1"]) == "1 pinned"
-    assert service.pinned() == ("MODULE_1",)
-    assert service.pin(["MODULE_1"]) == "1 unpinned"
+    assert service.pins.toggle(["MODULE_1"]) == "1 pinned"
+    assert service.pins.patterns() == ("MODULE_1",)
+    assert service.pins.toggle(["MODULE_1"]) == "1 unpinned"
 
 
 def test_the_scheme_of_a_bucket_is_compared_in_one_place() -> None:

@@ -527,7 +527,7 @@ async def test_room_is_made_in_one_step_and_what_could_go_is_reported_with_its_p
 async def test_no_price_free_space_or_reason_is_cut_on_a_narrow_page_of_space(root: Path) -> None:
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "g", "down", "space", "e", "right", "enter", "escape", "b")
-        (plan,) = app.services.caches.trash([str(root)])
+        (plan,) = app.services.caches.trash.restorable([str(root)])
         for width in (200, 80, 60):
             await pilot.resize_terminal(width, 40)
             await settled(app, pilot)
@@ -545,7 +545,7 @@ async def test_any_plan_in_the_trash_is_listed_and_can_be_brought_back(root: Pat
             await press(app, pilot, "g", "down", "space", "e", "right", "enter")
             await app.workers.wait_for_complete()
             await press(app, pilot, "escape")
-        plans = sorted(app.services.caches.trash([str(root)]), key=lambda plan: plan.begun.at)
+        plans = sorted(app.services.caches.trash.restorable([str(root)]), key=lambda plan: plan.begun.at)
         assert len(plans) == 2
         await press(app, pilot, "b")
         shown = app.screen.query_one(Page).text
@@ -556,7 +556,7 @@ async def test_any_plan_in_the_trash_is_listed_and_can_be_brought_back(root: Pat
         for plan in plans:  # the older one first
             await press(app, pilot, "Z", *["backspace"] * 30, *plan.begun.plan, "enter")
             await app.workers.wait_for_complete()
-        assert not app.services.caches.trash([str(root)])
+        assert not app.services.caches.trash.restorable([str(root)])
     assert caches.everything(root) == before
 
 
@@ -568,7 +568,7 @@ async def test_an_empty_trash_is_reported_instead_of_asking_for_a_plan(root: Pat
         await press(app, pilot, "g", "down", "space", "e", "right", "enter")
         await app.workers.wait_for_complete()
         await press(app, pilot, "escape", "Z")
-        (plan,) = app.services.caches.trash([str(root)])
+        (plan,) = app.services.caches.trash.restorable([str(root)])
         assert plan.begun.plan in app.screen.query_one(Prompt).placeholder
 
 
@@ -580,7 +580,7 @@ async def test_a_cache_that_was_emptied_can_still_be_brought_back(tmp_path: Path
         await press(app, pilot, "g", "space", "e", "right", "enter", *"evict", "enter")
         await app.workers.wait_for_complete()
         await press(app, pilot, "escape")
-        (plan,) = app.services.caches.trash([str(root)])
+        (plan,) = app.services.caches.trash.restorable([str(root)])
         assert not app.services.entries().rows
         await press(app, pilot, "b")
         assert plan.begun.plan in app.screen.query_one(Page).text

@@ -59,8 +59,9 @@ def execute_plan(plan: Plan, arguments: argparse.Namespace, service: CacheServic
         if service.waits_for_readers(plan):
             grace = arguments.grace_period
             log_stderr(f"neurontop: the marks go first; then {grace} for downloads under way, then the rest")
-        outcome = service.execute(plan, line.show)
-    for remark in service.remarks:
+        remarks: list[str] = []
+        outcome = service.execute(plan, line.show, remarks.append)
+    for remark in remarks:
         log_stderr(f"neurontop: {remark}")
     return outcome
 

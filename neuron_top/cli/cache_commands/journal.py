@@ -16,7 +16,7 @@ import argparse
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible
-from neuron_top.services.caches import PlanHistory
+from neuron_top.services.trash import PlanHistory
 from neuron_top.units import UNKNOWN, bytes_text, count_text
 from neuron_top.views.plan_sentences import not_done_text
 
@@ -32,7 +32,7 @@ def execute(arguments: argparse.Namespace) -> int:
     service = options.service_of(arguments)
     root = service.resolve(arguments.root)
     service.backend(root).journal().check_there()
-    histories = service.history(root)
+    histories = service.trash.histories(root)
     if arguments.json:
         trash = str(service.backend(root).journal().folder)
         print_json({"root": root, "trash": trash, "plans": [_json(each) for each in histories]})

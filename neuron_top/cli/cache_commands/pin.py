@@ -18,8 +18,8 @@ from neuron_top.cli.cache_commands import options
 from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import ReadOnlyMode, UsageError
-from neuron_top.services.caches import Pin
 from neuron_top.services.named_modules import modules_of_run
+from neuron_top.services.pins import Pin, can_match
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,11 +41,10 @@ def add_what(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Pin."""
     wanted, why = chosen(arguments)
-    service = options.service_of(arguments)
     for each in arguments.pattern:
-        if not service.can_pin(each):
+        if not can_match(each):
             raise UsageError(f"{each!r} matches no module: specify a whole name, or a pattern ('{each}*')")
-    fresh = service.pins.add(wanted, arguments.note or why)
+    fresh = options.service_of(arguments).pins.add(wanted, arguments.note or why)
     report(arguments, fresh, "pinned")
     return 0
 

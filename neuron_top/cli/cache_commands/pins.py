@@ -22,7 +22,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
     service = options.service_of(arguments)
     rows = [(pin.pattern, pin.why, pin.by, common.instant(pin.at or None)) for pin in service.pins.all()]
-    rows += [(pattern, "settings", "", None) for pattern in service.pinned_by_settings()]
+    rows += [(pattern, "settings", "", None) for pattern in service.pins.of_settings()]
     if arguments.json:
         print_json({"pins": [{"pattern": row[0], "why": row[1], "by": row[2], "at": row[3]} for row in rows]})
     elif rows:

@@ -21,7 +21,7 @@ from neuron_top.cli.names import named
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import ReadOnlyMode
 from neuron_top.escapes import visible
-from neuron_top.services.caches import PlanHistory, Purge
+from neuron_top.services.trash import PlanHistory, Purge
 from neuron_top.units import bytes_text, counted
 
 
@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
     service = options.service_of(arguments)
     root = service.resolve(arguments.root)
     age = parse_seconds(arguments.older_than) if arguments.older_than is not None else 0.0
-    histories = service.purgeable(root, older_than=age, plan=arguments.plan)
+    histories = service.trash.purgeable(root, older_than=age, plan=arguments.plan)
     if arguments.json and arguments.dry_run:
         print_json({"root": root, "plans": [each.begun.plan for each in histories]})
         return 0
@@ -71,7 +71,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not arguments.yes:
         gone = counted(len(histories), "plan is", "plans are")
         confirm(f"{gone} deleted for ever and cannot be restored.")
-    purge = service.purge(root, histories)
+    purge = service.trash.purge(root, histories)
     for remark in (*purge.remarks, *(why for _, why in purge.failed)):
         log_stderr(f"neurontop: {visible(remark)}")
     if arguments.json:

@@ -24,7 +24,8 @@ from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import NothingToShow, ReadOnlyMode
 from neuron_top.escapes import visible
 from neuron_top.services.cache_reader import BackendKind
-from neuron_top.services.caches import CacheService, PlanHistory
+from neuron_top.services.caches import CacheService
+from neuron_top.services.trash import PlanHistory
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan_sentences import LEFT, not_done_text
 
@@ -73,10 +74,9 @@ def _restore(arguments: argparse.Namespace) -> int:
             raise ReadOnlyMode()
         if not arguments.yes:
             confirm(f"Undo plan {plan}.")
-    record = service.undo(root, plan)
-    for remark in service.remarks:
+    record, kind, remarks = service.trash.undo(root, plan)
+    for remark in remarks:
         log_stderr(f"neurontop: {visible(remark)}")
-    kind = service.backend(root).kind
     kept = [(path, not_done_text(why)) for path, why in record.kept]
     if arguments.json:
         print_json({"plan": record.plan, "restored": record.restored, "kept": kept, "gone": record.gone})
@@ -106,7 +106,7 @@ def _plan_and_root(arguments: argparse.Namespace) -> tuple[str | None, str | Non
 
 def _newest(service: CacheService, root: str, given: str | None) -> PlanHistory:
     try:
-        return service.last_undoable(root)
+        return service.trash.last_restorable(root)
     except NothingToShow:
         if given is None or "/" in given or Path(given).exists():
             raise

@@ -11,7 +11,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.amounts import parse_bytes
-from neuron_top.services.caches import PlanHistory, Verb
+from neuron_top.services.caches import Verb
+from neuron_top.services.trash import PlanHistory
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import entry_rows
@@ -344,7 +345,7 @@ class CacheScreen(TableScreen):
         def look() -> Space:
             disks = self.host.services.caches.disks(self.roots_shown())
             limit = self.host.settings.cache_max_size
-            trash = self.host.services.caches.trash(self.roots_shown())
+            trash = self.host.services.caches.trash.restorable(self.roots_shown())
             return Space(self._view, disks, parse_bytes(limit) if limit else None, trash, time.time())
 
         self.host.open(space_page(look))

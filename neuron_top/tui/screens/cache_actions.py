@@ -11,8 +11,9 @@ from textual.worker import Worker, get_current_worker
 
 from neuron_top.amounts import parse_bytes
 from neuron_top.errors import NeuronTopError
-from neuron_top.services.caches import Plan, PlanHistory, Verb
+from neuron_top.services.caches import Plan, Verb
 from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.services.trash import PlanHistory
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.units import bytes_text, counted
@@ -122,7 +123,7 @@ class CacheActions:
         if self.refuses():
             return
         if modules:
-            self._in_thread(lambda: self._changed(self._screen.host.services.caches.pin(modules)))
+            self._in_thread(lambda: self._changed(self._screen.host.services.caches.pins.toggle(modules)))
         else:
             self._screen.notice(NOTHING_SELECTED)
 
@@ -154,18 +155,18 @@ class CacheActions:
 
     def _newest_undoable(self, roots: Sequence[str]) -> tuple[str, PlanHistory]:
         """The newest plan of any of these caches, with its cache. Raises NothingToShow."""
-        caches = self._screen.host.services.caches
+        trash = self._screen.host.services.caches.trash
         found = []
         for root in roots:
             with suppress(NeuronTopError, OSError):
-                found.append((root, caches.last_undoable(root)))
-        return max(found, key=lambda one: one[1].begun.at) if found else (roots[0], caches.last_undoable(roots[0]))
+                found.append((root, trash.last_restorable(root)))
+        return max(found, key=lambda one: one[1].begun.at) if found else (roots[0], trash.last_restorable(roots[0]))
 
     def look_for_trash(self, roots: Sequence[str], found: Callable[[Sequence[PlanHistory]], None]) -> None:
         """Read in a thread which plans can be undone, and pass them on."""
 
         def look() -> None:
-            self._screen.app.call_from_thread(found, self._screen.host.services.caches.trash(roots))
+            self._screen.app.call_from_thread(found, self._screen.host.services.caches.trash.restorable(roots))
 
         self._in_thread(look)
 
@@ -176,7 +177,7 @@ class CacheActions:
 
     def _undo_plan(self, roots: Sequence[str], identity: str) -> None:
         caches = self._screen.host.services.caches
-        found = [plan for plan in caches.trash(roots) if plan.begun.plan.startswith(identity)]
+        found = [plan for plan in caches.trash.restorable(roots) if plan.begun.plan.startswith(identity)]
         if len(found) != 1:
             self._notice(f"{len(found) or 'no'} plans in the trash begin with {identity}")
             return
@@ -185,10 +186,10 @@ class CacheActions:
     def _restore(self, root: str, plan: str) -> None:
         caches, newest = self._screen.host.services.caches, self.newest
         if newest is not None and newest.can_undo and newest.plan.identity == plan:
-            caches.undo_execution(newest)  # so that its outcome says what became of it
+            caches.trash.undo_execution(newest)  # so that its outcome says what became of it
             text = newest.message
         else:
-            text = caches.undone_text(root, plan)
+            text = caches.trash.undo(root, plan).text
         self._changed(f"plan {plan} undone: {text}")
 
     def refuses(self) -> bool:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.services.caches import Disk, PlanHistory
+from neuron_top.services.caches import Disk
+from neuron_top.services.trash import PlanHistory
 from neuron_top.tui.drawing import Line, bar, cells_in, paragraph, rule
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.theme import Theme
