@@ -1,7 +1,6 @@
 """The runs that the server shows: the live run, and recordings as they are requested.
 
-A feed reports changes in a thread of its own; here they become a version number that coroutines wait for. Fifty
-browsers on the same page cost one view: it is cached until the run changes.
+A feed reports changes in a thread of its own; here they become a version number that coroutines wait for.
 """
 
 from __future__ import annotations
@@ -14,9 +13,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from neuron_top.dashboard.guard import browser_now
+from neuron_top.dashboard.view_cache import LONGEST_REST, ViewCache
 from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.services.alerts import AlertAct, AlertService
 from neuron_top.services.dropped_logs import DROPPED, DroppedLogs
@@ -42,19 +42,6 @@ SHOWN_SECONDS = 60.0
 beginning at the next poll."""
 MOST_RECORDINGS = 32
 """Recordings open at once, whoever shows them. A job of two cores takes a megabyte, one of 128 cores some twenty."""
-FRESH_SECONDS = 0.9
-"""A view is cached no longer than this, because elapsed times grow without an event."""
-RESTS = 8.0
-"""Costly views are cached for this many times the time that all views of their run take, although the run changes
-meanwhile: otherwise the views of a job of a thousand nodes would be made without a pause, while its nodes' events
-wait."""
-COSTLY_SECONDS = 0.05
-"""Time of all views of a run below which they are not costly, so changes are shown at once."""
-LONGEST_REST = 1.5
-"""The longest time that a view is cached, however costly."""
-CHART_REST = 10.0
-"""The longest time that views for charts of the whole run are cached: these may lag behind the figures beside them, and
-figures are not cached longer because charts are costly."""
 PULSE_SECONDS = 1.0
 OPENED_AT_ONCE = 4
 """Runs that are read from their beginning at the same time, in threads of their own: all others stay free."""
@@ -68,18 +55,6 @@ class Pulse(NamedTuple):
     freshness: str
     """`live`, `replay` or `ended`."""
     words: str
-
-
-class _CachedView(NamedTuple, Generic[View]):
-    version: int
-    """The version of the run when the view began to be made."""
-    began: float
-    took: float
-    """Seconds, with the wait for the run."""
-    cost: float
-    """The lower of what this one and the one before took: a single delay, or imports of the first one, do not count."""
-    longest_rest: float
-    value: View
 
 
 MACHINE = "live: this machine, now"
@@ -114,8 +89,7 @@ class FeedRegistry:
         """Runs whose feeds have read all that was there when they were opened."""
         self._openers = ThreadPoolExecutor(OPENED_AT_ONCE, thread_name_prefix="opening")
         self._one_opens = threading.Lock()
-        self._views: dict[tuple[str, Any], _CachedView[Any]] = {}
-        self._viewing: dict[tuple[str, Any], threading.Lock] = {}
+        self._views = ViewCache(self.read, self.version)
         self._recordings: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
         self._unlisted: NeuronTopError | None = None
         """Why the recordings could not be listed the last time."""
@@ -176,46 +150,10 @@ class FeedRegistry:
         return self.feed(run).read(view)
 
     def cached_view(self, run: str, view: Callable[[Run, float], View], longest_rest: float = LONGEST_REST) -> View:
-        """The same, from the cache if the run has not changed or the view is recent.
-
-        `view` is a module's function; `longest_rest`, in seconds, is for one that is costly. Who asks while such a one
-        is being made gets the one before, if there is one.
-        """
+        """The same, from the cache where that will do: see `ViewCache.get`."""
         if is_dropped(run):
             self.feed(run)  # checked first, as another browser's log must not be answered from the cache
-        key = run, view
-        cached: _CachedView[View] | None = self._views.get(key)
-        if cached is not None and self._is_fresh(run, cached):
-            return cached.value
-        making = self._viewing.setdefault(key, threading.Lock())
-        if not making.acquire(timeout=-1 if cached is None else COSTLY_SECONDS) and cached is not None:
-            return cached.value
-        try:
-            made: _CachedView[View] | None = self._views.get(key)
-            if made is not None and made is not cached and self._is_fresh(run, made):
-                return made.value
-            version, began = self.version(run), time.monotonic()
-            value = self.read(run, view)
-            took = time.monotonic() - began
-            cost = min(took, made.took) if made is not None else 0.0
-            self._views[key] = _CachedView(version, began, took, cost, longest_rest, value)
-            return value
-        except BaseException:
-            self._viewing.pop(key, None)  # drop it, as there may be no such run, and anybody may request any name
-            raise
-        finally:
-            making.release()
-
-    def _is_fresh(self, run: str, cached: _CachedView[Any]) -> bool:
-        now = time.monotonic()
-        age = now - cached.began
-        if cached.version == self.version(run) and age < FRESH_SECONDS:
-            return True
-        views = [view for (of, _view), view in list(self._views.items()) if of == run]
-        looked_at = (view for view in views if now - view.began - view.took < 2 * view.longest_rest)
-        costs = sum(view.cost for view in looked_at if view.longest_rest <= cached.longest_rest)
-        rest = min(RESTS * costs, cached.longest_rest) if costs > COSTLY_SECONDS else 0.0
-        return age - cached.took < rest
+        return self._views.get(run, view, longest_rest)
 
     def feed(self, run: str) -> Feed:
         """The feed of a run: live, or a recording, which is opened if it is not open. Raises NothingToShow."""
@@ -280,9 +218,8 @@ class FeedRegistry:
         return () if is_dropped(run) else self.cached_view(run, _known_roots)
 
     def _forget(self, run: str) -> None:
-        """Drop the cached views of a closed feed."""
-        self._views = {key: value for key, value in list(self._views.items()) if key[0] != run}
-        self._viewing = {key: lock for key, lock in list(self._viewing.items()) if key[0] != run}
+        """Drop what is remembered of a closed feed."""
+        self._views.forget(run)
         self._pulses.pop(run, None)
         self._versions.pop(run, None)
         self._readable.discard(run)
@@ -323,7 +260,7 @@ class FeedRegistry:
         job = self.cached_view(run, _job_key)
         self._histories[job] = time.monotonic(), self._alerts.act(job, act, [key])
         self._pulses.pop(run, None)
-        self._views.pop((run, overview), None)
+        self._views.drop(run, overview)
 
     def list_again(self) -> None:
         """Note that the recordings have changed: the next request reads them again."""

@@ -18,7 +18,7 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, left_out, note, panel
 from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import CHART_REST, FeedRegistry
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
 from neuron_top.dashboard.page_diff import PageChart, marked
@@ -27,6 +27,7 @@ from neuron_top.dashboard.plan_registry import current_requester
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.dashboard.space_panel import other_cache, space_panel
 from neuron_top.dashboard.trash_panel import trash_panel
+from neuron_top.dashboard.view_cache import CHART_REST
 from neuron_top.errors import NeuronTopError, NothingToShow, UsageError
 from neuron_top.services.caches import Disk, Verb
 from neuron_top.services.plan_execution import PlanExecution

@@ -14,10 +14,11 @@ from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, fact_list, panel, sentences, table, term
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import CHART_REST, FRESH_SECONDS, FeedRegistry
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
 from neuron_top.dashboard.page_diff import PageChart, Rows, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
+from neuron_top.dashboard.view_cache import CHART_REST, FRESH_SECONDS
 from neuron_top.units import count_text, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.counts import GRAPH_FAILED, graph_words, hit_rate_text, lookup_words

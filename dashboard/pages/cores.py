@@ -19,12 +19,13 @@ from neuron_top.dashboard.components import chart, left_out, note, panel, senten
 from neuron_top.dashboard.device_panel import device_figure, device_panel
 from neuron_top.dashboard.exhausted_panel import exhausted_panel
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import FRESH_SECONDS, FeedRegistry
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.figures import core_name, core_words, empty
 from neuron_top.dashboard.layout import run_of, run_options
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.dashboard.table_order import TableOrder, in_order, order_of
+from neuron_top.dashboard.view_cache import FRESH_SECONDS
 from neuron_top.natural_order import natural_key
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted
 from neuron_top.views.core_metrics import CORE_METRICS, PEAK, UTILIZATION, CoreMetric

@@ -19,13 +19,14 @@ from neuron_top.dashboard.compiles_panel import Compiles, compiles_panel, run_co
 from neuron_top.dashboard.components import attributes, chart, left_out, note, panel, tile
 from neuron_top.dashboard.core_lines import core_lines
 from neuron_top.dashboard.exhausted_panel import exhausted_summary
-from neuron_top.dashboard.feed_registry import CHART_REST, FRESH_SECONDS, LIVE, FeedRegistry
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.idle_panel import drop_zone, idle_panel
 from neuron_top.dashboard.live_tiles import TEXTS, TILES, tile_texts
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, marked
 from neuron_top.dashboard.pinned_log import pinned_log
 from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.dashboard.shared_answers import SharedAnswers
+from neuron_top.dashboard.view_cache import CHART_REST, FRESH_SECONDS
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.alerts import AlertAct
 from neuron_top.units import counted

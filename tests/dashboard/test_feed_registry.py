@@ -10,19 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.dashboard import feed_registry
+from neuron_top.dashboard import feed_registry, view_cache
 from neuron_top.dashboard.documents import comparison_of_many, report_of
 from neuron_top.dashboard.feed_registry import (
-    CHART_REST,
     LIVE,
-    LONGEST_REST,
     MOST_RECORDINGS,
     OPEN_RECORDINGS,
-    RESTS,
     SHOWN_SECONDS,
     FeedRegistry,
 )
 from neuron_top.dashboard.pages import runs
+from neuron_top.dashboard.view_cache import CHART_REST, LONGEST_REST, RESTS
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.events import RunStarted
 from neuron_top.ingest.recordings import store_path
@@ -56,6 +54,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(feed_registry, "time", made)
+    monkeypatch.setattr(view_cache, "time", made)
     return made
 
 
