@@ -31,11 +31,14 @@ def attributes(**attributes: str) -> Any:
     return {name.replace("_", "-"): value for name, value in attributes.items()}
 
 
-def tile(identity: str, label: str, sub: bool = True) -> Component:
+def tile(identity: str, label: str) -> Component:
     """A number with its name; the page fills `<identity>` and, below it, `<identity>-sub`."""
-    below = [html.Span("", id=f"{identity}-sub", className="tile-sub")] if sub else []
     return html.Div(
-        [html.Span(label, className="tile-label"), html.Span("—", id=identity, className="tile-value"), *below],
+        [
+            html.Span(label, className="tile-label"),
+            html.Span("—", id=identity, className="tile-value"),
+            html.Span("", id=f"{identity}-sub", className="tile-sub"),
+        ],
         className="tile",
     )
 

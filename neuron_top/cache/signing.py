@@ -21,7 +21,7 @@ import hashlib
 import hmac
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -65,9 +65,9 @@ class Keys:
         return "its signature is wrong: it was changed after it was written"
 
 
-def keys_in_force(environ: Mapping[str, str] = os.environ) -> Keys:
+def keys_in_force() -> Keys:
     """The shared key if one is named, else the user's own. Raises UsageError for a key file that cannot be used."""
-    named = environ.get(KEY_FILE_VARIABLE, "")
+    named = os.environ.get(KEY_FILE_VARIABLE, "")
     if named:
         return Keys(shared_key(named), required=True)
     try:

@@ -164,9 +164,9 @@ class Rules:
             raise Untrusted(f"{group} can write to {path} (mode {stat.S_IMODE(mode):o})")
 
 
-def rules_in_force(environ: Mapping[str, str] = os.environ) -> Rules:
+def rules_in_force() -> Rules:
     """The rules of the effective user."""
-    return Rules(os.geteuid(), vouched=vouched(environ))
+    return Rules(os.geteuid(), vouched=vouched(os.environ))
 
 
 def open_folder(path: str, *, make: bool = False, mode: int = FOLDER_MODE, rules: Rules | None = None) -> CheckedFolder:

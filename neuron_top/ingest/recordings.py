@@ -32,6 +32,8 @@ LOCK_NAME = "recording.lock"
 
 _FIRST = "; `neurontop run -- <command>` makes the first recording"
 _NAMED = 5
+_NEWEST = 20
+"""Folders of runs, from the newest on, in which a recording in progress is looked for."""
 SILENT_SECONDS = 300.0
 """After this long without an event, the recorder of a recording from another machine is assumed to be gone."""
 
@@ -76,13 +78,13 @@ def is_recording(folder: Path) -> bool:
     return False
 
 
-def recordings_in_progress(settings: Settings, newest: int = 20) -> list[str]:
+def recordings_in_progress(settings: Settings) -> list[str]:
     """Ids of the runs that are being recorded now, newest first; only the newest folders are looked at."""
     try:
         names = sorted((entry.name for entry in os.scandir(runs_folder(settings))), reverse=True)
     except OSError:
         return []
-    return [name for name in names[:newest] if is_recording(run_folder(settings, name))]
+    return [name for name in names[:_NEWEST] if is_recording(run_folder(settings, name))]
 
 
 def find_recording(store: Store, wanted: str) -> RunRecord:

@@ -26,10 +26,11 @@ class BreakdownHistory:
 
     __slots__ = ("_capacity", "_kinds", "_parts", "_start", "_step", "_times", "_totals")
 
-    def __init__(self, step: float = 1.0, capacity: int = 600, kinds: int = 16) -> None:
-        """`step`: seconds a bucket lasts at first; `capacity`: buckets kept, an even number; `kinds`: names kept."""
+    def __init__(self, capacity: int = 600, kinds: int = 16) -> None:
+        """`capacity`: buckets kept, an even number; `kinds`: names kept."""
         self._capacity = max(2, capacity + capacity % 2)
-        self._step = step
+        self._step = 1.0
+        """Seconds that a bucket lasts."""
         self._start: float | None = None
         self._times: array[float] = array("d")
         self._totals: array[float] = array("f")

@@ -6,7 +6,7 @@ import importlib.metadata
 import os
 import platform
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 
@@ -47,10 +47,10 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
     """The SDK's programs on the PATH."""
 
 
-def installation(environ: Mapping[str, str] = os.environ) -> Installation:
+def installation() -> Installation:
     """Find what is installed by listing folders; nothing is imported or run."""
-    sdk = package_versions((), environ)
-    places = ((tool, shutil.which(tool, path=environ.get("PATH"))) for tool in TOOLS)
+    sdk = package_versions((), os.environ)
+    places = ((tool, shutil.which(tool)) for tool in TOOLS)
     return Installation(
         neurontop=__version__,
         python=platform.python_version(),

@@ -16,7 +16,7 @@ def find(tool: str, environ: Mapping[str, str] = os.environ, sdk_bin: str = SDK_
     return programs.find(tool, environ) or shutil.which(tool, path=sdk_bin)
 
 
-def with_sdk_path(environ: Mapping[str, str] = os.environ, sdk_bin: str = SDK_BIN) -> dict[str, str]:
+def with_sdk_path() -> dict[str, str]:
     """An environment in which the SDK's tools find each other: they call their helpers by bare name."""
-    path = environ.get("PATH", os.defpath)
-    return {**environ, "PATH": path if sdk_bin in path.split(os.pathsep) else f"{path}{os.pathsep}{sdk_bin}"}
+    path = os.environ.get("PATH", os.defpath)
+    return {**os.environ, "PATH": path if SDK_BIN in path.split(os.pathsep) else f"{path}{os.pathsep}{SDK_BIN}"}

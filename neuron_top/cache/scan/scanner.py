@@ -69,17 +69,15 @@ def _measured(root: str, other: Other, reader: NoAtimeReader) -> Other:
     return Other(other.path, size.allocated, size.files, other.mtime_ns)
 
 
-def refresh_entries(
-    before: Snapshot, paths: Iterable[str], *, lock_verdicts: LockVerdicts = current_verdicts, now: float | None = None
-) -> Snapshot:
+def refresh_entries(before: Snapshot, paths: Iterable[str]) -> Snapshot:
     """Read again only the entries at these `paths` (`compiler/module`), which a notification named."""
-    return _Scan(before.root, before, lock_verdicts, now).run_only(set(paths))
+    return _Scan(before.root, before, current_verdicts, None).run_only(set(paths))
 
 
-def look_at(root: str, entries: Sequence[Entry], *, lock_verdicts: LockVerdicts = current_verdicts) -> list[Entry]:
+def look_at(root: str, entries: Sequence[Entry]) -> list[Entry]:
     """These entries as they are now, without the rest of the root; entries that are gone are left out."""
     partial = Snapshot(root=root, taken_at=0.0, seconds=0.0, entries=tuple(entries), folders=())
-    return list(refresh_entries(partial, [entry.path for entry in entries], lock_verdicts=lock_verdicts).entries)
+    return list(refresh_entries(partial, [entry.path for entry in entries]).entries)
 
 
 class _Scan:

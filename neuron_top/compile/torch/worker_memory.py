@@ -190,28 +190,28 @@ def _storages(tensors: Iterable[Tensor]) -> Iterator[tuple[Storage, int]]:
                 yield Storage(local.device.type, address), storage.nbytes()
 
 
-def unique_set_size(proc: Path = Path("/proc/self")) -> int | None:
+def unique_set_size() -> int | None:
     """Bytes that only this process has in memory; None where the kernel does not report them."""
     try:
-        lines = (proc / "smaps_rollup").read_text().splitlines()
+        lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     except OSError:
         return None
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
 
 
-def anonymous_bytes(proc: Path = Path("/proc/self")) -> int:
+def anonymous_bytes() -> int:
     """Bytes of anonymous memory, as the kernel counts them without walking any pages."""
-    _, resident, shared, *_ = (proc / "statm").read_text().split()
+    _, resident, shared, *_ = Path("/proc/self/statm").read_text().split()
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
 
-def compiled_code_bytes(proc: Path = Path("/proc/self")) -> int | None:
+def compiled_code_bytes() -> int | None:
     """Private bytes of the shared libraries that a compiler made for this job; None where none is mapped.
 
     These are the libraries outside every installation folder: Inductor loads its code from caches and scratch folders.
     """
     try:
-        text = (proc / "smaps").read_text()
+        text = Path("/proc/self/smaps").read_text()
     except OSError:
         return None
     total, found, ours = 0, False, False

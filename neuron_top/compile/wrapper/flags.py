@@ -226,9 +226,9 @@ def _variable_warnings(environ: Mapping[str, str]) -> list[str]:
     return found
 
 
-def is_switched_off(variable: str, environ: Mapping[str, str] = os.environ) -> bool:
+def is_switched_off(variable: str) -> bool:
     """Whether a variable turns off something that is on by default."""
-    return environ.get(variable, "").lower() in ("0", "false", "no", "off")
+    return os.environ.get(variable, "").lower() in ("0", "false", "no", "off")
 
 
 def look_alikes(environ: Mapping[str, str]) -> tuple[str, ...]:

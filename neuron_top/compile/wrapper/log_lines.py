@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -30,9 +30,9 @@ def timestamp(seconds: float) -> str:
     return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(whole))}.{milliseconds:06d}"
 
 
-def log_format(environ: Mapping[str, str] = os.environ) -> LogGeneration:
+def log_format() -> LogGeneration:
     """The format that `NEURONTOP_LOG_FORMAT` names, `g3` by default. Raises UsageError for another word."""
-    text = environ.get(FORMAT_VARIABLE, "").lower() or "g3"
+    text = os.environ.get(FORMAT_VARIABLE, "").lower() or "g3"
     found = FORMATS.get(text)
     if found is None:
         raise UsageError(f"{FORMAT_VARIABLE} must be one of {', '.join(FORMATS)}, is {text!r}")
