@@ -24,7 +24,7 @@ import argparse
 
 from neuron_top.amounts import parse_bytes
 from neuron_top.cli.numbers import number_in
-from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
+from neuron_top.cli.output import broken_text, log_stderr, print_json, print_text, standard_input_bytes
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services import reports
@@ -92,5 +92,5 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         for verdict in checked.verdicts:
             if not verdict.passed:
-                print_text(verdict.reason)
+                print_text(broken_text(verdict.reason, 2, 0))
     return 0 if checked.passed else 1
