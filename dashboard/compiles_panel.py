@@ -59,14 +59,11 @@ def compiles_panel(view: Overview, compiles: Compiles, run: str) -> Any:
     if card.estimate is not None:
         span = range_text(card.estimate.low, card.estimate.high)
         more += f"; {span} for those that run ({card.estimate.ground})"
-    share = (
-        f" Compiling and waiting took {duration_text(card.seconds)} ({percent_text(card.share)} of the time)."
-        if card.seconds
-        else ""
-    )
+    share = f" ({percent_text(card.share)} of the time)" if card.share is not None else ""
+    spent = f" Compiling and waiting took {duration_text(card.seconds)}{share}." if card.seconds else ""
     return [
         stacked_bar(parts, total=sum(count for _n, count, _c in parts), label=words),
-        html.P(f"{words}{more}.{share}"),
+        html.P(f"{words}{more}.{spent}"),
         _under_way((*card.running, *card.waiting)[:RUNNING_SHOWN], run),
         html.Span(className=_drawn_charts(view, compiles), hidden=True),
     ]

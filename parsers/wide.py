@@ -42,11 +42,14 @@ def after_mark(head: bytes) -> tuple[bytes, int]:
     return text, len(head) - len(text)
 
 
-def narrowed(line: bytes) -> bytes:
-    """A raw line as UTF-8, if it is one of a log in UTF-16; else as it is. A byte order mark is left out."""
+def narrowed(line: bytes, *, is_first: bool) -> bytes:
+    """A raw line as UTF-8, if it is one of a log in UTF-16; else as it is. A byte order mark is left out.
+
+    `is_first`: of its log. On other lines, its mark proves nothing: they may be bytes that a program printed.
+    """
     if b"\0" not in line:
         return line.removeprefix(UTF8_MARK)
-    if line[:2] in _MARKS:
+    if is_first and line[:2] in _MARKS:
         return _decoded(line[2 : len(line) // 2 * 2], _MARKS[line[:2]])
     even, odd = line[::2].count(0), line[1::2].count(0)
     if max(even, odd) * 4 <= len(line) or min(even, odd) * 4 > max(even, odd):

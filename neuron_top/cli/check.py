@@ -10,12 +10,12 @@ RUN is a recording (id, unique prefix of one, name; default: last), or log files
 
 A job that failed never passes, and the line that says so names the cause, as `neurontop diagnose` does; a failed
 compile that it overcame counts only against --max-failed. A recording whose command failed, whose recorder died
-before its end, or whose job has not ended yet never passes either; logs do not say how a command ended. A metric that
-is unknown exceeds its threshold, unless --allow-unknown is given; so does a log without a line. Without a threshold
-only whether the job failed is checked, and a line on stderr says so.
+before its end, or whose job has not ended yet never passes either; logs do not say how a command ended. A log without a
+line never passes, and a metric that is unknown exceeds its threshold, unless --allow-unknown is given. Without a
+threshold only whether the job failed is checked, and a line on stderr says so.
 
-exit status: 0 passed · 1 the job failed or has not ended, or a threshold is exceeded · 2 usage · 3 recording
-not found
+exit status: 0 passed · 1 the job failed or has not ended, a log is empty, or a threshold is exceeded · 2 usage
+· 3 recording not found
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import argparse
 
 from neuron_top.amounts import parse_bytes
 from neuron_top.cli.numbers import number_in
-from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
+from neuron_top.cli.output import broken_text, log_stderr, print_json, print_text, standard_input_bytes
 from neuron_top.cli.setting_options import add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services import reports
@@ -52,7 +52,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache", metavar="ROOT", help="compile cache, for --max-size and for what it knows of the graphs"
     )
-    parser.add_argument("--allow-unknown", action="store_true", help="let metrics pass that are unknown")
+    parser.add_argument(
+        "--allow-unknown", action="store_true", help="let metrics pass that are unknown, and logs without a line"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="print a Markdown summary, for CI job pages")
     form.add_argument("--json", action="store_true", help="print all verdicts as one JSON document")
@@ -90,5 +92,5 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         for verdict in checked.verdicts:
             if not verdict.passed:
-                print_text(verdict.reason)
+                print_text(broken_text(verdict.reason, 2, 0))
     return 0 if checked.passed else 1

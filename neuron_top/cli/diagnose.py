@@ -21,18 +21,29 @@ exit status: 0 nothing failed, or what failed was overcome · 1 failed · 2 a fi
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 from functools import partial
 
 from neuron_top import settings as configuration
 from neuron_top.cli.names import read_each
-from neuron_top.cli.output import log_stderr, print_json_of, print_text, standard_input_bytes, storable_name
+from neuron_top.cli.output import (
+    broken_text,
+    log_stderr,
+    print_json_of,
+    print_text,
+    standard_input_bytes,
+    storable_name,
+    terminal_width,
+)
 from neuron_top.escapes import shortened, visible
 from neuron_top.services.diagnosis import DiagnosisService
 from neuron_top.units import count_text
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 
 _WIDTH = 118
+"""Columns, or those of a narrower terminal."""
+_LEAST = 20
 _LONGEST = 400
 """Characters of a line that are shown; --json has all."""
 _LONGEST_STEP = 1500
@@ -63,13 +74,13 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _text(name: str, view: DiagnosisView) -> str:
     shown = "standard input" if name == "-" else visible(name)
-    parts = [f"{shown}: {view.verdict}"]
+    parts = [broken_text(f"{shown}: {view.verdict}", 2, 0)]
     if view.text:
         certainty = f" · {view.certainty}" if view.certainty else ""
         parts.append(f"{view.where}{certainty}\n{_wrapped(view.text)}")
     if view.lines:
         width = max(len(count_text(line.line)) for line in view.lines)
-        room = _WIDTH + 2 - len(f"> {width * ' '}  ")
+        room = max(_LEAST, _width() + 2 - len(f"> {width * ' '}  "))
         parts.append(
             "\n".join(
                 f"{'>' if line.is_cause else ' '} {count_text(line.line):>{width}}  {shortened(line.text, room)}"
@@ -79,12 +90,17 @@ def _text(name: str, view: DiagnosisView) -> str:
     if view.next_step:
         parts.append(f"next\n{_wrapped(view.next_step, _LONGEST_STEP)}")
     if view.others:
-        others = (f"  {other}" for other in other_findings(view, _WIDTH))
+        others = (f"  {broken_text(other, 4, 2)}" for other in other_findings(view, _WIDTH))
         parts.append("\n".join(("also seen", *others)))
     return "\n\n".join(parts)
 
 
 def _wrapped(text: str, longest: int = _LONGEST) -> str:
     return textwrap.fill(
-        shortened(text, longest), _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-    )
+        shortened(text, longest), _width(), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False,
+        break_long_words=not sys.stdout.isatty(),
+    )  # fmt: skip
+
+
+def _width() -> int:
+    return min(_WIDTH, max(_LEAST, terminal_width() - 2)) if sys.stdout.isatty() else _WIDTH

@@ -228,6 +228,10 @@ def colors_wanted() -> bool:
 
 _LEAST_NAME = 16
 """Characters that are left of a name where a terminal is narrow."""
+_LEAST_TEXT = 24
+"""Columns that a table's last text gets beside the others where a terminal is narrow."""
+_GAP = 2
+_INDENT = 4
 
 
 def table(
@@ -235,20 +239,71 @@ def table(
 ) -> str:
     """Aligned columns of text, each cell one safe line; the columns in `right` are right-aligned (numbers).
 
-    `names`: a column whose long cells are shortened on a terminal on which the rows would not fit.
+    On a terminal on which the rows would not fit, `names` is a column whose long cells are shortened; columns in which
+    nothing is known are left out, and what still does not fit goes on below its row.
     """
     lines = [list(header), *(list(map(visible, row)) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    over = sum(widths) + 2 * (len(widths) - 1) - terminal_width()
-    if names is not None and over > 0 and sys.stdout.isatty():
-        longest = max(_LEAST_NAME, widths[names] - over)
-        for line in lines:
-            line[names] = shortened(line[names], longest)
-        widths[names] = max(len(line[names]) for line in lines)
-    return "\n".join(
-        "  ".join(
+    width = terminal_width()
+    if _total(widths := _widths(lines)) <= width or not sys.stdout.isatty():
+        return "\n".join(_aligned(line, widths, right) for line in lines)
+    from neuron_top.units import UNKNOWN  # where a terminal is narrow; help needs none
+
+    known = [column for column in range(len(header)) if {line[column] for line in lines[1:]} - {"", UNKNOWN}]
+    lines = [[line[column] for column in known] for line in lines]
+    widths, right = _widths(lines), [known.index(column) for column in right if column in known]
+    if names in known:
+        name = known.index(names)
+        room = widths[name] - (_total(widths) - width)
+        if _LEAST_NAME <= room < widths[name]:
+            for line in lines:
+                line[name] = shortened(line[name], room)
+            widths = _widths(lines)
+    return _folded(lines, widths, right)
+
+
+def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
+    return (
+        (" " * _GAP)
+        .join(
             cell.rjust(width) if column in right else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
+        )
+        .rstrip()
     )
+
+
+def _folded(lines: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[int]) -> str:
+    """Rows. Of one that is too long the last columns begin a further line; its last text is broken between words."""
+    parts: list[list[int]] = [[]]
+    end = 0
+    for column, width in enumerate(widths):
+        least = min(width, _LEAST_TEXT) if column == len(widths) - 1 else width
+        if parts[-1] and end + least > terminal_width():
+            parts.append([])
+            end = _INDENT
+        parts[-1].append(column)
+        end += width + _GAP
+    text = []
+    for line in lines:
+        whole = _aligned(line, widths, right)
+        if len(whole) <= terminal_width():
+            text.append(whole)
+            continue
+        for number, columns in enumerate(parts):
+            indent = _INDENT if number else 0
+            begins = indent + sum(widths[column] + _GAP for column in columns[:-1])
+            cells = [line[column] for column in columns]
+            if columns[-1] == len(widths) - 1:
+                cells[-1] = broken_text(cells[-1], begins)
+            if any(cells):
+                places = [place for place, column in enumerate(columns) if column in right]
+                text.append(" " * indent + _aligned(cells, [widths[column] for column in columns], places))
+    return "\n".join(text)

@@ -180,7 +180,7 @@ def _job_rows(view: Overview) -> list[tuple[str, str]]:
 
 def _compile_time(seconds: float | None, share: float | None) -> str:
     if seconds:
-        return f"{units.duration_text(seconds)} ({units.percent_text(share)})"
+        return units.duration_text(seconds) + (f" ({units.percent_text(share)})" if share is not None else "")
     return units.UNKNOWN if seconds is None else "none"
 
 

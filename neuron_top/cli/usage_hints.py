@@ -8,10 +8,12 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from neuron_top.cli import cache_commands, fleet_commands
 from neuron_top.suggestions import did_you_mean
 
 _NO_CHOICE = re.compile(r"argument (?P<argument>\S+): invalid choice: '(?P<given>[^']*)'")
 _NO_OPTION = re.compile(r"unrecognized arguments: (?P<given>-[^\s=]+)")
+_GROUPS = {"cache": cache_commands.SUBCOMMANDS, "fleet": fleet_commands.SUBCOMMANDS}
 _NO_COMMAND = "the following arguments are required: COMMAND"
 
 
@@ -44,7 +46,9 @@ def no_first_command(given: str, commands: Sequence[str]) -> str:
     """As `no_command`, for the word after `neurontop`: it may be a log or a cache to watch."""
     if os.path.lexists(given):
         return f"no command {given!r}; to watch the file or folder of that name: neurontop watch {shlex.quote(given)}"
-    meant = did_you_mean(given, [*commands, "--help", "--version"])
+    of_groups = [f"{group} {row.name}" for group, rows in _GROUPS.items() for row in rows]
+    of_group = next((f" (did you mean {name!r}?)" for name in of_groups if name.split()[1] == given), "")
+    meant = of_group or did_you_mean(given, [*commands, "--help", "--version"])
     return f"no command {given!r}{meant}; commands: {', '.join(commands)}"
 
 

@@ -154,7 +154,7 @@ _MEMBERS: Mapping[LineSubject, type | tuple[type, ...]] = {
 def readable(source: str, offset: int, text: bytes, facts: LineFacts = PLAIN, end: int | None = None) -> LogLine:
     """A line for a screen. `end`: where it ends in its source, when `text` is only the beginning of it."""
     # A progress bar rewrites its line with carriage returns: what a terminal would show is its last state.
-    last = wide.narrowed(text).rstrip(b"\r").rpartition(b"\r")[2]
+    last = wide.narrowed(text, is_first=offset == 0).rstrip(b"\r").rpartition(b"\r")[2]
     shown = strip_ansi(last.decode(errors="replace"))
     return LogLine(
         source=source,

@@ -16,7 +16,7 @@ from neuron_top.errors import UsageError
 from neuron_top.escapes import ANSI_COLOR
 from neuron_top.events.levels import LineLevel
 from neuron_top.filters import check_filter, expression
-from neuron_top.ingest.log_line import LogLine
+from neuron_top.ingest.log_line import LineSubject, LogLine
 from neuron_top.views.log_rows import columns
 
 _TERM = re.compile(r"""(!?)(?:/((?:[^/\\]|\\.)+)/|(source|rank|level|family):(\S+)|(\S+))""")
@@ -103,9 +103,12 @@ def _field(field: str, value: str) -> Keep:
         return lambda line: value in line.source.casefold()
     if field == "rank":
         return lambda line: _is_of_rank(line, value)
+    names = [name for name in (LineSubject if field == "family" else LineLevel) if name]
+    if value not in names:
+        raise UsageError(f"{field}:{value} names no {field}: write {', '.join(names)}")
     if field == "family":
         return lambda line: line.family == value
-    wanted = LineLevel(value).and_worse() if value in tuple(LineLevel) else ()
+    wanted = LineLevel(value).and_worse()
     return lambda line: line.level in wanted
 
 

@@ -62,7 +62,7 @@ def last_clock(path: str | Path) -> float | None:
 
 def _heads(data: bytes) -> list[str]:
     """The beginnings of lines, as far as a logger's stamp reaches, without colors."""
-    lines = (wide.narrowed(line[: 2 * timestamps.LONGEST]) for line in data.split(b"\n"))
+    lines = (wide.narrowed(line[: 2 * timestamps.LONGEST], is_first=False) for line in data.split(b"\n"))
     return [strip_ansi(line.decode(errors="replace"))[: timestamps.LONGEST] for line in lines]
 
 

@@ -82,6 +82,7 @@ from neuron_top.run.job import JobTracker
 from neuron_top.run.log_activity import ENDED_WELL_SECONDS, LONG_COMPILE_SECONDS, QUIET_SECONDS, LogActivity
 from neuron_top.run.nodes import NodeTracker
 from neuron_top.run.queue import QueueTracker
+from neuron_top.run.spans import share_of_time
 from neuron_top.run.state import JobState
 from neuron_top.run.step_times import StepTimeTracker
 from neuron_top.run.torch_trace import TorchTraceTracker
@@ -272,8 +273,7 @@ class Run:
 
     def compiling_share(self, now: float) -> float | None:
         """The same as a share of the time since the start, 0…1."""
-        seconds, elapsed = self.compiling_seconds(now), self.seconds_since_start(now)
-        return min(1.0, seconds / elapsed) if seconds is not None and elapsed else None
+        return share_of_time(self.compiling_seconds(now), self.seconds_since_start(now))
 
     def seconds_since_start(self, now: float) -> float | None:
         """Seconds from the start to `now`; None if no start is known, or the clock was set back since."""

@@ -91,6 +91,16 @@ def without(intervals: Iterable[Interval], holes: Iterable[Interval]) -> list[In
     return left
 
 
+def share_of_time(seconds: float | None, elapsed: float | None) -> float | None:
+    """Seconds as a share of the time that passed; None if either is unknown, or no clock can have measured both.
+
+    Clocks of whole seconds may add one.
+    """
+    if seconds is None or not elapsed or seconds > elapsed + 1.0:
+        return None
+    return min(1.0, seconds / elapsed)
+
+
 def union_seconds(intervals: Iterable[tuple[float, float]]) -> float:
     """Seconds covered by at least one of the intervals; overlaps count once, reversed intervals not at all."""
     total, reach = 0.0, float("-inf")

@@ -140,7 +140,7 @@ class ReportService:
         if diagnosis is None and not limits and max_bytes is None:
             limits = {"max-failed": 0.0}
         verdicts = (*end(view), *judge(view, limits, allow_unknown=allow_unknown))
-        if limits and not (allow_unknown or run.job.run or run.job.printed):
+        if not (allow_unknown or run.job.run or run.job.printed):
             verdicts = (empty_logs(), *verdicts)
         if diagnosis is not None:
             verdicts = (job(diagnosis), *verdicts)

@@ -101,7 +101,7 @@ DIAGNOSIS = "diagnosis"
 
 
 def empty_logs() -> GateVerdict:
-    """The verdict on logs without a line, for which any threshold holds: their zeros were measured of nothing."""
+    """The verdict on logs without a line: nothing says that a job ran, and any threshold would hold."""
     return GateVerdict(
         option=END,
         what="lines of the log",
@@ -110,7 +110,7 @@ def empty_logs() -> GateVerdict:
         provenance=Provenance.MEASURED,
         limit=1,
         passed=False,
-        reason="the log holds no line, so its numbers are unknown",
+        reason="the log holds no line, so nothing is known of the job",
     )
 
 

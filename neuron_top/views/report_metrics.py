@@ -8,7 +8,7 @@ import msgspec
 
 from neuron_top.events.torch_trace import REMOTE_CACHES
 from neuron_top.run.model import Run
-from neuron_top.run.spans import Interval, Span, SpanKind
+from neuron_top.run.spans import Interval, Span, SpanKind, share_of_time
 from neuron_top.run.state import JobState
 from neuron_top.units import count_text, counted
 from neuron_top.views.metric import Metric, Provenance, metric
@@ -95,7 +95,7 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     yield metric(
         "compile_share",
         "share of wall time spent compiling",
-        min(1.0, spent / wall) if spent is not None and wall else None,
+        share_of_time(spent, wall),
         "share",
         provenance,
         "the two above, divided",

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from neuron_top.cli.main import main
 from neuron_top.events import CacheHit, RunStarted
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
-from tests.builders import FAILURE_LOG, HLO_NAME, neff, small_hlo, write_entry
+from tests.builders import COMPILER, FAILURE_LOG, HLO_NAME, OLD_COMPILER, neff, small_hlo, write_entry
 
 HIT = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}
 
@@ -73,6 +74,24 @@ def test_ls_filters_and_sorts(root: Path) -> None:
     assert refused.returncode == 2
     assert "'nonsense'" in refused.stderr
     assert "locked-unknown" in refused.stderr
+
+
+def test_ls_names_the_only_compiler_once_on_a_terminal(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    main(["cache", "ls", str(root)])
+    assert capsys.readouterr().out.count(COMPILER) == 3
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    main(["cache", "ls", str(root)])
+    printed = capsys.readouterr()
+    assert COMPILER not in printed.out
+    assert f"3 entries in {root}, compiled by {COMPILER}\n" in printed.err
+    assert max(map(len, printed.out.splitlines())) <= 80
+    write_entry(root, HIT, compiler=OLD_COMPILER)
+    main(["cache", "ls", str(root)])
+    printed = capsys.readouterr()
+    assert (printed.out.count(COMPILER), printed.out.count(OLD_COMPILER), "compiled by" in printed.err) == (3, 1, False)
 
 
 def test_escapes_in_a_log_reach_no_terminal(root: Path) -> None:

@@ -10,8 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from neuron_top.cli.cache_commands import SUBCOMMANDS
-from neuron_top.cli.main import COMMANDS
+from neuron_top.cli.main import COMMANDS, main
 from neuron_top.views import cause_advice
 from tests.parsers.logs import M1, g3
 
@@ -55,6 +57,26 @@ def test_of_a_long_line_begin_and_end_are_shown_around_a_mark(tmp_path: Path) ->
     for shown, begin in ((wrapped, "RuntimeError: C"), (before, "  1  a step "), (cause, "> 2  RuntimeError: C")):
         assert (shown[: len(begin)], shown.count("…")) == (begin, 1)
         assert shown.endswith(("is the last", "returned non-zero exit status 70."))
+
+
+def test_an_answer_is_broken_between_words_on_a_narrow_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.log").write_text(
+        "ImportError: libneuron.so.2: cannot open shared object file: No such file or directory, and many words more\n"
+        "RuntimeError: the loader of the training data ended, because all of its worker processes had ended before\n"
+    )
+    for command in ("diagnose", "check"):
+        monkeypatch.setenv("COLUMNS", "60")
+        main([command, "job.log"])
+        piped = capsys.readouterr().out
+        with monkeypatch.context() as patched:
+            patched.setattr(sys.stdout, "isatty", lambda: True)
+            main([command, "job.log"])
+        shown = capsys.readouterr().out
+        assert max(map(len, shown.splitlines())) <= 60 < max(map(len, piped.splitlines()))
+        assert "many words more" in " ".join(shown.split())
 
 
 def test_the_document_has_exactly_the_published_keys(tmp_path: Path) -> None:

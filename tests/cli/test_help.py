@@ -146,6 +146,8 @@ def test_a_part_of_a_usage_line_that_is_longer_than_the_terminal_breaks_between_
     ("given", "said"),
     [
         (["wacth"], "no command 'wacth' (did you mean 'watch'?); commands: watch, demo, "),
+        (["evict"], "no command 'evict' (did you mean 'cache evict'?); commands: watch, demo, "),
+        (["nodes"], "no command 'nodes' (did you mean 'fleet nodes'?); commands: watch, demo, "),
         (["zzz"], "no command 'zzz'; commands: watch, demo, "),
         (["help"], "no command 'help' (did you mean '--help'?); commands: watch, demo, "),
         (["--verson"], "no option '--verson' (did you mean '--version'?)\n"),

@@ -23,6 +23,31 @@ def test_a_column_of_names_is_cut_only_on_a_terminal_that_is_too_narrow(monkeypa
     assert row[1] in table(("run", "name", "state"), [row])
 
 
+def test_rows_that_do_not_fit_go_on_below_without_the_columns_of_which_nothing_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    header = ("module", "size", "used", "compiler", "")
+    rows = [
+        ("MODULE_1", "9 KiB", "—", "neuronxcc-2.21", ""),
+        ("MODULE_2", "12 KiB", "—", "neuronxcc-2.21", "the compiler ran out of the memory of its host"),
+    ]
+    monkeypatch.setenv("COLUMNS", "44")
+    assert len(table(header, rows, right=(1, 2)).splitlines()) == 3
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert table(header, rows, right=(1, 2)).splitlines() == [
+        "module      size  compiler",
+        "MODULE_1   9 KiB  neuronxcc-2.21",
+        "MODULE_2  12 KiB  neuronxcc-2.21",
+        "    the compiler ran out of the memory of",
+        "    its host",
+    ]
+    monkeypatch.setenv("COLUMNS", "60")
+    assert table(header, rows, right=(1, 2)).splitlines()[2:] == [
+        "MODULE_2  12 KiB  neuronxcc-2.21  the compiler ran out of",
+        "                                  the memory of its host",
+    ]
+
+
 def test_a_line_that_begins_elsewhere_goes_on_at_its_column(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "30")
     line = "  failed    12.0 KiB  neuronxcc-2.21/MODULE_0123"

@@ -156,6 +156,22 @@ def test_a_broken_expression_is_reported_and_keeps_nothing() -> None:
     assert not query.keep(LogLine(source="log:a", offset=0, text="("))
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("level:err", "level:err names no level: write event, warning, error"),
+        (
+            "!family:compiler",
+            "family:compiler names no family: write compile, parallel, training, runtime, cache, other",
+        ),
+        ("LEVEL:Warning family:cache", ""),
+        ("http://node:80 step:7", ""),
+    ],
+)
+def test_a_level_or_family_that_does_not_exist_is_named(text: str, problem: str) -> None:
+    assert LogQuery(text).problem == problem
+
+
 def test_a_log_that_is_rotated_while_it_is_followed_is_scrolled_back_through_as_one(tmp_path: Path) -> None:
     buffer, path = LogBuffer(), tmp_path / "train.log"
     ingestor, written_lines = LogIngestor(str(path), buffer), []

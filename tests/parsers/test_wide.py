@@ -102,3 +102,12 @@ def test_beginnings_that_only_look_like_it_are_read_as_they_are(data: bytes) -> 
 def test_a_very_short_log_is_read_too(encoding: str) -> None:
     _, counts = _read([".\n".encode(encoding)])
     assert counts["lines"] == 1
+
+
+def test_a_line_of_bytes_that_begin_like_a_mark_is_not_drawn_as_utf_16() -> None:
+    junk = b"\xff\xfe\x01\x02\0 dump of a buffer"
+    assert readable("log:x", 4096, junk).text.endswith("dump of a buffer")
+    marked = b"\xff\xfe" + "größer als 漢字漢字漢字漢字漢字漢字\r".encode("utf-16-le")
+    assert readable("log:x", 0, marked).text == "größer als 漢字漢字漢字漢字漢字漢字"
+    appended = b"\xff\xfe" + "second file\r".encode("utf-16-le")
+    assert readable("log:x", 4096, appended).text == "second file"

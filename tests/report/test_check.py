@@ -151,13 +151,14 @@ def test_a_job_that_died_of_no_compile_fails_the_gate_and_one_that_recovered_pas
     assert main(["check", str(job), "--max-failed", "0"]) == 1
 
 
-def test_a_log_without_a_line_keeps_no_threshold(tmp_path: Path, log: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_without_a_line_does_not_pass(tmp_path: Path, log: str, capsys: pytest.CaptureFixture[str]) -> None:
     (empty := tmp_path / "empty.log").touch()
     assert main(["check", str(empty), "--max-failed", "0"]) == 1
     assert "the log holds no line" in capsys.readouterr().out
     assert main(["check", str(empty), "--max-failed", "0", "--allow-unknown"]) == 0
     assert main(["check", str(empty), log, "--max-failed", "0"]) == 0
-    assert main(["check", str(empty)]) == 0  # it does not say that the job failed
+    assert main(["check", str(empty)]) == 1  # the job may never have begun, or another file was meant
+    assert main(["check", str(empty), "--allow-unknown"]) == 0
 
 
 def test_a_job_that_has_not_ended_passes_neither_check_nor_compare(

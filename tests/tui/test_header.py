@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from neuron_top import events as ev
@@ -63,3 +64,14 @@ def test_a_long_name_gives_way_to_why_its_job_failed() -> None:
     for width in (80, 100, 120):
         assert "exit status 1" in drawn(feed, width), width
     assert "a-name-of-a-job-" * 4 in drawn(feed, 200)
+
+
+def test_a_name_has_the_room_that_a_reason_leaves_which_ends_before_a_long_word() -> None:
+    started = ev.RunStarted(run="20260921-101500-bert", command=("a",), name="a-name-of-a-job-" * 2, at=feeds.START)
+    gone = ev.RunFinished(run="20260921-101500-bert", exit_code=0, at=feeds.START + 60, node="trn1")
+    view = feeds.StillFeed([started, gone], now=feeds.START + 300).read(overview)
+    one = verdict(feeds.StillFeed([started, gone], now=feeds.START + 300).read(overview))
+    failed = msgspec.structs.replace(one, reason=f"something is missing: /{'long/' * 20}library.so")
+    text = header_line(THEME, Band(view.header, failed), 120).text
+    assert "a-name-of-a-job-" * 2 in text
+    assert "something is missing: …" in text

@@ -279,6 +279,13 @@ def test_the_heads_of_one_compiler_in_two_roots_are_told_apart_by_the_ends_of_th
         assert len(text) <= width
 
 
+def test_sums_of_marked_entries_keep_their_beginning_where_the_title_is_narrow() -> None:
+    shown = entry_rows.title(THEME, "16 marked · 184 KiB · 12 of unknown compile time", 50).text
+    assert shown.startswith("Compile cache 16 marked · 184 KiB · 12 of unknown")
+    path = entry_rows.title(THEME, "16 entries · 184 KiB · /data/of/everybody/neuron-cache", 50).text
+    assert path.endswith("neuron-cache")
+
+
 def test_every_state_of_an_entry_fits_into_its_column_and_is_found_by_what_stands_there() -> None:
     [column] = [one for one in entry_rows.columns(lambda key: False, lambda: 1, tree=True) if one.title == "State"]
     rows = [msgspec.structs.replace(feeds.catalog().rows[0], state=state) for state in State]

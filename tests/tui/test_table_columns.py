@@ -96,3 +96,15 @@ def test_what_is_to_be_said_about_a_row_is_broken_between_words_and_only_the_las
     assert lines(30, 2) == ["✗ corrupt  the artifact is", "  damaged · verify it in full…"]
     assert lines(40, 1) == ["✗ corrupt  the artifact is damaged · …"]
     assert all(len(line) <= width for width in range(1, 90) for line in lines(width, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "title"), [("entries", "Module"), ("entries by root", "Module"), ("recordings", "Name")]
+)
+def test_a_row_can_be_told_by_its_name_on_fifty_columns(name: str, title: str) -> None:
+    columns = TABLES[name]
+    at = [column.title for column in columns].index(title)
+    for width in range(50, 80):
+        widths = column_widths(columns, width)
+        left = width - 2 - sum(size + 1 for size in widths[:at] if size)
+        assert min(widths[at], left) >= 12

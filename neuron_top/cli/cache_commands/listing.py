@@ -8,7 +8,8 @@
 The last column tells what matters most about the state: a failure's code and advice, the proof about a lock's holder,
 what is wrong with a file. `last used` is the later of two times: the last use by a recorded run (`neurontop run`), and
 the artifact's access time if the mount keeps it (with `relatime` to the day); it is empty if neither is known. Compile
-times are known for local compiles and from recorded runs.
+times are known for local compiles and from recorded runs. On a terminal, a compiler that is the same for all rows is
+named once, below them.
 
 exit status: 0 listed · 2 usage · 3 no such cache
 """
@@ -16,6 +17,7 @@ exit status: 0 listed · 2 usage · 3 no such cache
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -90,14 +92,20 @@ def execute(arguments: argparse.Namespace) -> int:
             }
         )
         return 0
+    compilers = {entry.compiler for entry in entries}
+    only = compilers.pop() if sys.stdout.isatty() and len(compilers) == 1 else None
     if entries:
-        print(table(_HEADER, (_row(entry, now, past) for entry in entries), right=(2, 3, 4, 5)))
-    log_stderr(_closing(len(entries), len(snapshot.entries), snapshot.root))
+        columns = [column for column, name in enumerate(_HEADER) if only is None or name != _COMPILER]
+        rows = (_row(entry, now, past) for entry in entries)
+        lines = [[row[column] for column in columns] for row in (_HEADER, *rows)]
+        print(table(lines[0], lines[1:], right=(2, 3, 4, 5)))
+    log_stderr(_closing(len(entries), len(snapshot.entries), snapshot.root, only))
     common.name_others(root)
     return 0
 
 
-_HEADER = ("module", "state", "size", "age", "compile", "last used", "compiler", "")
+_COMPILER = "compiler"
+_HEADER = ("module", "state", "size", "age", "compile", "last used", _COMPILER, "")
 
 
 def _row(entry: Entry, now: float, past: UsageHistory) -> tuple[str, ...]:
@@ -125,6 +133,8 @@ def remark(entry: Entry) -> str:
     return "flags do not match the folder's name" if entry.flags_hash_ok is False else ""
 
 
-def _closing(shown: int, there: int, root: str) -> str:
+def _closing(shown: int, there: int, root: str, compiler: str | None) -> str:
+    """`compiler`: that of all rows, where they do not name it."""
     of = "" if shown == there else f"{count_text(shown)} of "
-    return f"{of}{counted(there, 'entry', 'entries')} in {visible(name_text(root))}"
+    ending = f", compiled by {visible(compiler)}" if compiler else ""
+    return f"{of}{counted(there, 'entry', 'entries')} in {visible(name_text(root))}{ending}"

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import msgspec
 
 from neuron_top.cli.cache_commands import common, inductor, options, vllm
-from neuron_top.cli.output import print_json, table
+from neuron_top.cli.output import broken_text, print_json, table
 from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import BackendKind, CacheBackend, Entry, UsageHistory, is_ahead
 from neuron_top.services.entry_contents import Contents, File, HloSummary, LocalGraph, Neff, contents_of
@@ -256,7 +256,7 @@ def _log(log: str | None) -> str:
 
 
 def _pairs(rows: list[tuple[str, str]]) -> str:
-    return "\n".join(f"{name:<14}{visible(value)}" for name, value in rows)
+    return "\n".join(f"{name:<14}{broken_text(visible(value), 14)}" for name, value in rows)
 
 
 def _counted(counts: list[tuple[str, int]]) -> str:

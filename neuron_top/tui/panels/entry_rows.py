@@ -69,6 +69,7 @@ def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Co
             _used,
             _by(lambda row: row.age),
             True,
+            least=56,
         ),
         Column(
             "Compiled in",
@@ -166,6 +167,8 @@ def title(theme: Theme, text: str, width: int, *, is_replay: bool = False) -> St
     """
     name = "Compile cache, as it is now" if is_replay and text else "Compile cache"
     sums, dot, path = text.rpartition(" · ")
+    if "/" not in path:
+        return rule(theme, width, name, text)
     room = max(_LEAST_PATH, width - len(name) - 1 - len(sums + dot))
     return rule(theme, width, name, f"{sums}{dot}{fit_start(path, room, theme.glyphs.more)}")
 

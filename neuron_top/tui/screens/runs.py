@@ -78,7 +78,7 @@ def _named(row: RunRow, theme: Theme) -> Cell:
 
 COLUMNS = (
     Column("Result", 24, _state, lambda row: row.state_text),
-    Column("Started", 19, _started, lambda row: row.started, down=True),
+    Column("Started", 19, _started, lambda row: row.started, least=60, down=True),
     Column("Took", 9, lambda row, theme, width: [(duration_text(row.seconds), theme.text)], lambda row: row.seconds,
            True, least=72, down=True),
     Column("Name", 12, lambda row, theme, width: _named(row, theme), _name, grow=1),

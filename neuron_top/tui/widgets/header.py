@@ -81,8 +81,9 @@ def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") ->
     after = 2 + (_CELLS + 1) * (share is not None)
     shown = min(cells_in(name), max(_LEAST_NAME, room - first - after))  # it gives way to what is said of its job
     said = _whole_words(said, room - shown - after)
-    if not said:
-        shown = min(cells_in(name), max(shown, room - (2 + _CELLS) * (share is not None)))
+    if not said or one.state in ENDED:  # of a job that goes on, the name would change with each report
+        taken = cells_in(said) + after if said else (2 + _CELLS) * (share is not None)
+        shown = min(cells_in(name), max(shown, room - taken))
     job = Line(theme, room).put(name, theme.strong, shown).gap(2)
     if share is not None and job.left >= _CELLS:
         job.add(bar(theme, share, _CELLS, style)).gap()

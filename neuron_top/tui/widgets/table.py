@@ -164,7 +164,8 @@ class Table(Lines, Generic[Row], can_focus=True):
         for column, size in zip(self.columns, widths, strict=True):
             if not size:
                 continue
-            line.column(column.cell(row, self.theme, size), size, column.right).gap()
+            room = min(size, line.left)  # a narrow table has less for its last column
+            line.column(column.cell(row, self.theme, room), room, column.right).gap()
         return line.strip()
 
     def sort(self, index: int | None, reverse: bool | None = None) -> None:
