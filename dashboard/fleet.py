@@ -158,7 +158,7 @@ class DashboardFleet:
 
     def node(self, name: str, job: str | None = None) -> NodePage:
         """One node (as a job's agent sees it) with its cores, as fresh as the page. Raises NothingToShow,
-        StoreUnusable, PrometheusUnusable."""
+        StoreUnusable."""
         return self._node.get((name, job), lambda: self.service.node(name, job))
 
     def core(self, node: str, core: int, job: str | None = None) -> FleetCorePage:

@@ -28,7 +28,7 @@ from neuron_top.events import (
     EntryChanged,
     GraphExtracted,
 )
-from neuron_top.plain_files import is_folder
+from neuron_top.plain_files import is_folder, read_plain
 from neuron_top.store.errors import StoreCorrupt
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
@@ -144,7 +144,7 @@ def _collected(event: AnyEvent) -> str | None:
 
 def _load(path: Path) -> Uses:
     try:
-        return _uses.decode(path.read_bytes())
+        return _uses.decode(read_plain(path))
     except (OSError, *MALFORMED):
         return Uses()
 

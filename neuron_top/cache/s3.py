@@ -35,6 +35,8 @@ NEVER = "0_REGISTRY"
 """What lies below a folder of this name is no entry."""
 _LISTED = frozenset({"Key", "Size", "ETag", "LastModified"})
 """What a listing must say of each object."""
+_LARGEST = 1 << 50
+"""Bytes; many times what S3 stores as one object."""
 _EXCHANGED = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 _WITHHELD = frozenset({"InvalidObjectState", "AccessDenied", "403"})
 """Answers to a request for an object that was archived by a rule of the bucket, or that this user may not read."""
@@ -76,17 +78,35 @@ class Bucket:
         return f"s3://{self.name}/{self.prefix}".rstrip("/")
 
     def objects(self, below: str = "") -> Iterator[Any]:
-        """Raw records of everything below the prefix (or a part of it), page by page. Raises NothingToShow."""
-        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=self.prefix + below)
+        """Raw records of everything below the prefix (or a part of it), page by page. Raises NothingToShow, also for a
+        listing that is not the whole one: what it lacks would be taken for missing."""
+        asked = self.prefix + below
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=asked)
+        first_keys: set[str] = set()
         with explained(self):
             try:
                 for page in pages:
-                    for record in page.get("Contents", ()):
-                        if missing := _LISTED - record.keys():
-                            raise self._unreadable(f"it lists an object without {', '.join(sorted(missing))}")
+                    listed = page.get("Contents", ())
+                    if not listed and "IsTruncated" not in page:
+                        raise self._unreadable("it is no listing; is the endpoint that of S3?")
+                    for record in listed:
+                        self._check_listed(record, asked)
                         yield record
+                    if listed and listed[0]["Key"] in first_keys:
+                        raise self._unreadable("its pages repeat")
+                    first_keys.update(record["Key"] for record in listed[:1])
+                    if page.get("IsTruncated") and not page.get("NextContinuationToken"):
+                        raise self._unreadable("it has more pages and does not say where they begin")
             except ValueError as problem:  # a number or a time that is none
                 raise self._unreadable(visible(str(problem))) from None
+
+    def _check_listed(self, record: Any, asked: str) -> None:
+        if missing := _LISTED - record.keys():
+            raise self._unreadable(f"it lists an object without {', '.join(sorted(missing))}")
+        if not record["Key"].startswith(asked):
+            raise self._unreadable(f"it lists {visible(record['Key'])}, which was not asked for")
+        if not 0 <= record["Size"] <= _LARGEST:
+            raise self._unreadable(f"it lists an object of {record['Size']} bytes")
 
     def _unreadable(self, why: str) -> NothingToShow:
         return NothingToShow(f"{self.url}: the service's answer cannot be read: {why}")
@@ -162,7 +182,7 @@ def explained(bucket: Bucket) -> Iterator[None]:
 
     try:
         yield
-    except (BotoCoreError, ClientError) as problem:
+    except (BotoCoreError, ClientError, RecursionError) as problem:  # boto3 follows redirects without an end
         raise _in_words(bucket, problem) from None
     except Boto3Error as problem:  # a transfer in parts failed: the cause is the exception behind it
         raise _in_words(bucket, getattr(problem, "last_exception", None) or problem.__context__ or problem) from None

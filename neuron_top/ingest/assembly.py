@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.plain_files import is_folder, last_change
+from neuron_top.plain_files import is_file, is_folder, last_change
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import TelemetrySource
 
@@ -206,7 +206,7 @@ class _Logs:
         """Look for them."""
         found, left_out, without_logs = list[Path](), list[Path](), dict[Path, OSError | None]()
         for path in self._paths:
-            if path in self._folders or is_folder(path):
+            if is_folder(path) or (path in self._folders and not is_file(path)):
                 self._folders.add(path)
                 below = list(_logs_below(path))
                 found += below[:_MOST_LOGS]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from neuron_top.errors import NeuronTopError
 from neuron_top.settings import Settings
 from neuron_top.views.fleet_node import CoreHistory, NodeHistory
 
@@ -65,13 +66,13 @@ class SiteHistory:
         nothing: list[Points] = [()] * len(queries)
         if not self._url:
             return nothing, "history needs the site's Prometheus: --prometheus URL or NEURONTOP_PROMETHEUS"
-        from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
+        from neuron_top.telemetry.prometheus_api import prometheus_api
 
         end = time.time()
         try:
             api = prometheus_api(self._url, self._auth)
             found = [api.query_range(query, end - _SPAN_SECONDS, end, _STEP_SECONDS) for query in queries]
-        except PrometheusUnusable as problem:
+        except NeuronTopError as problem:  # a wrong address, too: the rest of the page does not need it
             return nothing, str(problem)
         series = [each[0].points if each else () for each in found]
         return series, "" if any(series) else f"{api.url} has no samples of {what} in the last hour"

@@ -14,6 +14,7 @@ import msgspec
 from neuron_top import private_files
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed, RefusedForSafety
+from neuron_top.plain_files import read_plain
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ class StateFile(Generic[T]):
     def read(self) -> T:
         """The value. Raises FileMalformed, RefusedForSafety."""
         try:
-            data = self.path.read_bytes()
+            data = read_plain(self.path)
         except FileNotFoundError:
             return self._empty
         except OSError as problem:

@@ -18,6 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
+from neuron_top.calendar_bounds import is_in_calendar
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.escapes import visible
@@ -40,7 +41,7 @@ class PrometheusUnusable(NeuronTopError):
 
 
 class LabeledSeries(msgspec.Struct, frozen=True):
-    """One series of an answer: (seconds since the epoch, value), oldest first; NaN is left out."""
+    """One series of an answer: (seconds since the epoch, value), oldest first, without NaN and impossible times."""
 
     labels: dict[str, str]
     points: tuple[tuple[float, float], ...]
@@ -132,7 +133,7 @@ class PrometheusApi:
 def _series(result: _Result) -> LabeledSeries:
     """Raises ValueError for a value that is no number."""
     given = result.values if result.value is None else [result.value]
-    points = tuple((at, number) for at, text in given if math.isfinite(number := float(text)))
+    points = tuple((at, number) for at, text in given if is_in_calendar(at) and math.isfinite(number := float(text)))
     return LabeledSeries(result.metric, points)
 
 
@@ -186,6 +187,7 @@ def _sigv4(host: str, environ: Mapping[str, str]) -> Sign:
     try:
         from botocore.auth import SigV4Auth
         from botocore.awsrequest import AWSRequest
+        from botocore.exceptions import BotoCoreError
         from botocore.session import Session
     except ImportError:
         raise UsageError("signed requests need botocore: pip install 'neuron-top[s3]'") from None
@@ -196,14 +198,20 @@ def _sigv4(host: str, environ: Mapping[str, str]) -> Sign:
     session = Session()
 
     def sign(url: str) -> Headers:
-        credentials = session.get_credentials()
-        if credentials is None:
+        try:
+            credentials = session.get_credentials()
+            frozen = credentials.get_frozen_credentials() if credentials is not None else None
+        except (BotoCoreError, OSError) as problem:  # a profile, a token's file or a service that is not there
+            raise PrometheusUnusable(
+                f"the AWS credentials to sign a request to Prometheus with cannot be read: {visible(str(problem))}"
+            ) from None
+        if frozen is None:
             raise PrometheusUnusable(
                 "no AWS credentials to sign a request to Prometheus with: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY"
             )
         request = AWSRequest(method="GET", url=url)
-        SigV4Auth(credentials.get_frozen_credentials(), "aps", region).add_auth(request)
+        SigV4Auth(frozen, "aps", region).add_auth(request)
         return {str(name): str(value) for name, value in request.headers.items()}
 
     return sign

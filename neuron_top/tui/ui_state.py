@@ -13,6 +13,7 @@ import msgspec
 from neuron_top import private_files
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
+from neuron_top.plain_files import read_plain
 
 FILE_NAME = "screen.json"
 
@@ -42,7 +43,7 @@ class UiState(msgspec.Struct, frozen=True, kw_only=True):
 def load(folder: Path) -> UiState:
     """Read the state from the state folder; an empty state where that cannot be read."""
     try:
-        return msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=UiState)
+        return msgspec.json.decode(read_plain(folder / FILE_NAME), type=UiState)
     except (OSError, *MALFORMED):
         return UiState()
 

@@ -105,12 +105,15 @@ def test_a_disk_that_fills_up_half_way_stops_the_plan_where_it_can_be_undone(sma
     assert caches.everything(root) == before
 
 
-def test_a_read_only_file_system_is_refused_with_words(small_disk: Path) -> None:
+@pytest.mark.parametrize("has_trash", [False, True])
+def test_a_read_only_file_system_is_refused_with_words(small_disk: Path, has_trash: bool) -> None:
     root = small_disk / "cache"
     caches.entry(root, 1)
+    if has_trash:
+        Trash(root).prepare()
     plan = planned(root)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    with pytest.raises(RefusedForSafety, match="Read-only file system"):
+    with pytest.raises(RefusedForSafety, match=r"\(Read-only file system\): mount its disk writable first"):
         caches.carried_out(plan, Trash(root))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,39 @@ def test_a_listing_with_a_time_that_is_none_is_a_sentence() -> None:
     with pytest.raises(NothingToShow, match="Invalid timestamp") as reported:
         s3.take(found)
     assert str(reported.value).isprintable()
+
+
+def _listed(key: str, **changes: object) -> dict[str, Any]:
+    return {"Key": key, "Size": 1, "ETag": '"x"', "LastModified": datetime.now(UTC), **changes}
+
+
+PAGE = {"Contents": [_listed(f"team/neuronxcc-2/{MODULE}/model.neff")], "IsTruncated": True}
+
+
+@pytest.mark.parametrize(
+    ("pages", "said"),
+    [
+        ([{"ResponseMetadata": {}}], "it is no listing"),
+        ([PAGE], "it has more pages and does not say where"),
+        ((PAGE | {"NextContinuationToken": f"t{number}"} for number in itertools.count()), "its pages repeat"),
+        ([{"Contents": [_listed("other/x\x1b[2J")]}], "it lists other/x␛.*, which was not asked for"),
+        ([{"Contents": [_listed("team/x", Size=-5)]}], "an object of -5 bytes"),
+        ([{"Contents": [_listed("team/x", Size=10**40)]}], "an object of 1000"),
+    ],
+    ids=["a page for people", "cut", "in circles", "somebody else's", "negative", "huge"],
+)
+def test_what_is_not_the_listing_that_was_asked_for_is_a_sentence(pages: Iterable[dict[str, Any]], said: str) -> None:
+    """An endpoint that is another web server showed an empty cache; a listing that was cut, a smaller one."""
+    found = bucket({})
+    found.client.paginate = lambda **_: iter(pages)  # type: ignore[attr-defined]
+    with pytest.raises(NothingToShow, match=f"the service's answer cannot be read: .*{said}"):
+        s3.take(found)
+
+
+def test_redirects_without_an_end_are_a_sentence() -> None:
+    said = "s3://caches/team: RecursionError: the service cannot be reached"
+    with pytest.raises(NothingToShow, match=said), s3.explained(bucket({})):
+        raise RecursionError
 
 
 def test_a_login_in_the_endpoint_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:

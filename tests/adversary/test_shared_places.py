@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.actions import recorded_uses
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import Pins
+from neuron_top.actions.recorded_uses import USES
 from neuron_top.cache.scan import catalog, index
 from neuron_top.compile.side_channel import EVENTS_VARIABLE
 from neuron_top.compile.side_channel import emit as tell_channel
@@ -24,7 +26,7 @@ from neuron_top.ingest.recordings import store_path
 from neuron_top.ingest.side_channel_source import SideChannel
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
-from neuron_top.store.sqlite import SqliteStore
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from neuron_top.tui.ui_state import UiState, load, save
 from tests.adversary.attacker import give_away, needs_root
 
@@ -141,6 +143,21 @@ def test_what_lies_under_the_name_of_a_file_of_ours_costs_the_recording_only(kin
     assert not victim.exists()
     written = [path.name for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes()]
     assert written == ["screen.json"]
+
+
+@pytest.mark.usefixtures("at_most_a_minute")
+def test_a_pipe_under_the_name_of_a_state_file_stops_no_command(tmp_path: Path) -> None:
+    pins = Pins(tmp_path)
+    for path in (pins.path, tmp_path / "screen.json", tmp_path / USES, index.path_of("/cache", tmp_path)):
+        path.parent.mkdir(exist_ok=True)
+        os.mkfifo(path)
+    with pytest.raises(RefusedForSafety, match="not a plain file"):
+        pins.add(["MODULE_1*"])
+    assert load(tmp_path) == UiState()
+    assert index.load("/cache", tmp_path) is None
+    assert index.load_head("/cache", tmp_path) is None
+    with SqliteStore(tmp_path / FILE_NAME):
+        assert recorded_uses.read(tmp_path, "/cache") == ({}, {})
 
 
 @needs_root

@@ -176,6 +176,22 @@ def test_a_path_that_becomes_a_folder_is_no_longer_missing(tmp_path: Path) -> No
     assert [source.available for source in feed.read(overview).sources] == [True]
 
 
+def test_a_file_in_the_place_of_a_folder_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.mkdir()
+    feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(path)])
+    feed.start(lambda: None)
+    feed.settle(0.0)
+    path.rmdir()
+    path.write_text("step 1 of 2: loss 2.5\n")
+    until = time.monotonic() + 30.0
+    while feed.read(overview).training.step is None and time.monotonic() < until:
+        time.sleep(0.05)
+    feed.stop()
+    seen = feed.read(overview)
+    assert (seen.training.step, [source.available for source in seen.sources]) == (1, [True])
+
+
 def test_logs_of_a_folder_that_are_too_many_to_be_read_are_counted_aloud(tmp_path: Path) -> None:
     logs = [tmp_path / f"rank{rank:04}.log" for rank in range(502)]
     for path in logs:

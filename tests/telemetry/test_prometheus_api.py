@@ -17,6 +17,7 @@ import pytest
 
 from neuron_top.errors import UsageError
 from neuron_top.services.fleet import FleetService
+from neuron_top.services.site_history import SiteHistory
 from neuron_top.settings import Settings
 from neuron_top.store.fleet_records import NodeNow, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
@@ -305,6 +306,33 @@ def test_credentials_do_not_follow_a_redirect() -> None:
 def test_what_is_no_prometheus_is_reported_as_none(body: bytes) -> None:
     with answering(lambda _request: (200, {}, body)) as url, pytest.raises(PrometheusUnusable, match="answer"):
         prometheus_api(url).query("up")
+
+
+def test_points_at_times_that_cannot_be_shown_are_left_out() -> None:
+    points = [[1e300, "1"], [-1e300, "1"], [1_800_000_000, "2"]]
+    body = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": [{"values": points}]}}).encode()
+    with answering(lambda _request: (200, {}, body)) as url:
+        (series,) = prometheus_api(url).query_range("up", 1.0, 2.0, 1.0)
+    assert series.points == ((1_800_000_000.0, 2.0),)
+
+
+@pytest.mark.parametrize(
+    ("address", "authentication", "said"),
+    [
+        ("prometheus:9090", "", "not the address of a Prometheus server"),
+        ("http://prometheus", "bearer", "needs NEURONTOP_PROMETHEUS_TOKEN"),
+        ("http://127.0.0.1:9", "sigv4", "cannot be read: The config profile"),
+    ],
+)
+def test_a_server_that_cannot_be_asked_costs_the_history_only(
+    address: str, authentication: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NEURONTOP_PROMETHEUS_TOKEN", raising=False)
+    monkeypatch.setenv("AWS_REGION", "us-west-2")
+    monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
+    history = SiteHistory(Settings(prometheus=address, prometheus_auth=authentication))
+    assert said in history.of_node("n1").missing
+    assert said in history.of_core("n1", 0).missing
 
 
 @pytest.mark.parametrize("status", [200, 400])

@@ -235,9 +235,13 @@ class Journal(abc.ABC):
 
 
 def way_out(problem: OSError) -> str:
-    """What to do if the trash cannot be written. Another trash would be on the same disk, so a full one needs room."""
-    other = "delete something else on its disk first" if problem.errno in _FULL else "name another with --trash"
-    return f"purge the trash (neurontop cache purge), or {other}"
+    """What to do if the trash cannot be written. Another trash would be on the same disk, which needs room, or a mount
+    that can be written to."""
+    if problem.errno in _FULL:
+        return "purge the trash (neurontop cache purge), or delete something else on its disk first"
+    if problem.errno == errno.EROFS:
+        return "mount its disk writable first"
+    return "make it writable, or name another with --trash"
 
 
 def unfit(place: Path) -> str:

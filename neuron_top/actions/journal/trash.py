@@ -15,6 +15,7 @@ remove anything.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import stat
@@ -27,7 +28,7 @@ import msgspec
 
 from neuron_top.actions import plan as plans
 from neuron_top.actions.journal import stale_locks, trash_contents
-from neuron_top.actions.journal.journal import Journal, unfit
+from neuron_top.actions.journal.journal import Journal, unfit, way_out
 from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.purge_tree import empty
 from neuron_top.actions.journal.records import PlanPurged, PurgeFailed, user_name
@@ -79,7 +80,10 @@ class Trash(Journal):
         try:
             _make_folders(self.folder)
         except OSError as problem:
-            raise self._off_disk(f"no trash can be made at {self.folder} ({problem.strerror})") from None
+            why = f"no trash can be made at {self.folder} ({problem.strerror})"
+            if problem.errno == errno.EROFS:
+                raise RefusedForSafety(f"{why}: {way_out(problem)}") from None
+            raise self._off_disk(why) from None
         for folder in (self.folder.parent, self.folder):
             facts = folder.lstat()
             if stat.S_ISLNK(facts.st_mode) or facts.st_uid not in (os.getuid(), 0):

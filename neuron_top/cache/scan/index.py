@@ -20,6 +20,7 @@ from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import EntryTotals, Folder, Other, Snapshot, to_look_at, total
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
+from neuron_top.plain_files import open_plain, read_plain
 
 _MAGIC = b"neurontop-cache-index-10\n"
 _LENGTH = struct.Struct("<Q")
@@ -86,7 +87,7 @@ def save(snapshot: Snapshot, state: Path) -> bool:
 def load_head(root: str, state: Path) -> IndexHead | None:
     """The head alone; None if there is no usable index of `root`."""
     try:
-        with open(path_of(root, state), "rb") as file:
+        with open(open_plain(path_of(root, state), follow=True), "rb") as file:
             start = file.read(len(_MAGIC) + _LENGTH.size)
             if not start.startswith(_MAGIC):
                 return None
@@ -99,7 +100,7 @@ def load_head(root: str, state: Path) -> IndexHead | None:
 def load(root: str, state: Path) -> Snapshot | None:
     """The whole snapshot; None if there is no usable index of `root`."""
     try:
-        data = path_of(root, state).read_bytes()
+        data = read_plain(path_of(root, state))
         if not data.startswith(_MAGIC):
             return None
         start = len(_MAGIC) + _LENGTH.size
