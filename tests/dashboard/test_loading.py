@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,35 @@ def test_the_frame_brings_the_page_that_the_browser_says_it_has_opened(feed: Sti
         assert "x'y" in main_of(f"{own}logs?q=x%27y")
         for other in ("", own[:-4], f"{own}nothing", f"{own}../etc", "http://[", "%00", f"{own}logs/../cache"):
             assert main_of(other) == "None", other
+
+
+def test_a_page_that_waits_for_its_first_answer_asks_no_second_question(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    """Dash drops the answer to a question that was asked again before it came; the socket says something each second."""
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        later: list[Any] = []
+        first: list[Any] = []
+
+        def asked(route: Any) -> None:
+            if "live-marks" not in route.request.post_data_json["output"]:
+                route.continue_()
+            elif first:
+                later.append(route)  # not answered
+            else:
+                first.append(route)
+                time.sleep(2.5)  # the socket sends something every second
+                route.continue_()
+
+        seen.page.route("**/_dash-update-component*", asked)
+        seen.page.goto(served.address)
+        seen.until("#live-step", "60", seconds=40)
+        deadline = time.monotonic() + 40
+        while not later and time.monotonic() < deadline:  # what the socket said meanwhile was not forgotten
+            seen.page.wait_for_timeout(50)
+        assert later
+        seen.page.unroute_all(behavior="ignoreErrors")
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
