@@ -14,7 +14,7 @@ from tests.dashboard.browser import Watched
 from tests.dashboard.picture_inputs import cache
 from tests.dashboard.served import serving
 from tests.dashboard.test_browser_state import hits
-from tests.tui.feeds import START, StillFeed, job, module
+from tests.tui.feeds import START, StillFeed, job, module, steps
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 HEIGHT = "document.getElementById('compile-grid')?.clientHeight"
@@ -101,7 +101,7 @@ def test_the_frame_brings_the_page_that_the_browser_says_it_has_opened(feed: Sti
 def test_a_page_that_waits_for_its_first_answer_asks_no_second_question(
     browser: Any, feed: StillFeed, tmp_path: Path
 ) -> None:
-    """Dash drops the answer to a question that was asked again before it came; the socket says something each second."""
+    """Dash drops the answer to what was asked again before it came, and the socket says something each second."""
     with serving(feed, tmp_path) as served:
         seen = Watched(browser)
         later: list[Any] = []
@@ -125,6 +125,27 @@ def test_a_page_that_waits_for_its_first_answer_asks_no_second_question(
             seen.page.wait_for_timeout(50)
         assert later
         seen.page.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_change_of_the_run_does_not_make_a_page_choose_its_node_again(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.goto(served.address)
+        seen.until("#live-step", "60")
+        seen.page.wait_for_timeout(1500)  # what follows upon the first answers
+        is_question = "_dash-update-component"
+        seen.page.on(
+            "request",
+            lambda request: asked.append(request.post_data_json["output"]) if is_question in request.url else None,
+        )
+        feed.push(*steps(90)[60:], now=START + 91)
+        seen.until("#live-step", "90")
+        seen.page.wait_for_timeout(500)
+    assert any("live-marks" in output for output in asked)
+    assert [output for output in asked if output.startswith("url.search")] == []
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
