@@ -332,3 +332,17 @@ def test_the_map_of_a_cache_fills_its_panel_at_every_width(browser: Any, tmp_pat
             seen.page.locator("#cache-treemap").scroll_into_view_if_needed()
             seen.page.wait_for_function(FILLS % TREEMAP_HEIGHT)
         seen.page.close()
+
+
+def test_a_table_of_cards_is_sorted_by_a_line_of_its_heads(browser: Any, tmp_path: Path) -> None:
+    """On a phone, and where a page is enlarged to twice its size."""
+    with serving(full(), tmp_path) as served:
+        seen = Watched(browser, viewport={"width": 390, "height": 844})
+        seen.page.goto(f"{served.address}cores")
+        seen.drawn("#cores-rows", "utilization")
+        seen.page.click("#cores-rows th >> text=utilization")
+        seen.page.wait_for_selector("#cores-rows th[aria-sort] >> text=utilization")
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+        for head in seen.page.locator("#cores-rows th").all():
+            assert head.bounding_box()["x"] + head.bounding_box()["width"] <= 390
+        assert seen.complaints == []
