@@ -112,8 +112,8 @@ def table(
     """A small table; the columns in `right` hold numbers, those in `minor` are left out on a phone. Where its rows have
     an `order`, the heads are links that change it.
 
-    One of many columns is a card per row on a phone, where each cell has the name of its column before it; unless it
-    `fits` there.
+    One of many columns is a card per row on a phone, where each cell has the name of its column before it and the heads
+    that sort stand in a line above; unless it `fits` there.
     """
     body = [list(row) for row in rows]
     is_wide = not fits and len(head) - len(minor) > _FEW_COLUMNS
@@ -121,6 +121,7 @@ def table(
     marks = [("number", right), ("minor", minor), ("long", long if is_wide else ())]
     kind = [" ".join(name for name, columns in marks if i in columns) or None for i in range(len(head))]
     named = [attributes(data_label=text) if is_wide else {} for text in head]
+    kinds = {"table-scroll": True, "cards": is_wide, "ordered": order is not None}
     return html.Div(
         html.Table(
             [
@@ -131,7 +132,7 @@ def table(
                 html.Tbody([html.Tr(list(map(_cell, row, kind, named))) for row in body]),
             ]
         ),
-        className="table-scroll cards" if is_wide else "table-scroll",
+        className=" ".join(name for name, is_so in kinds.items() if is_so),
         tabIndex=0,
         role="region",
         **attributes(aria_label=caption),

@@ -48,6 +48,15 @@ class Marked(NamedTuple):
     mark: Any
 
 
+class Markup(NamedTuple):
+    """A part as a browser gets it: what is only text and elements of HTML is one component, which `markup.js` draws.
+
+    Each component of Dash's own is told of every change of the page, and a table has hundreds of them.
+    """
+
+    part: Any
+
+
 class Rows(NamedTuple):
     """The rows of a grid, each with its `id`. Takes two outputs: all rows, or those that came, changed and went."""
 
@@ -66,7 +75,7 @@ def _marked(section: Any) -> Marked:
     """With the components as plain values, which Dash then need not walk through for each browser."""
     if isinstance(section, PageChart):
         return Marked(section._replace(figure=_plain(section.figure)), _chart_mark(section))
-    return Marked(_plain(section), _digest(section))
+    return Marked(Markup(_with_markup(_plain(section))), _digest(section))
 
 
 def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], dict[str, Any]]:
@@ -87,7 +96,7 @@ def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], di
             values += (whole, changes)
         else:
             marks[name] = mark or _digest(section)
-            values.append(no_update if marks[name] == before else section)
+            values.append(no_update if marks[name] == before else _sent(section))
     return values, marks
 
 
@@ -203,6 +212,30 @@ def _without(value: Any, paths: tuple[tuple[str | int, ...], ...]) -> Any:
 
 def _digest(value: Any) -> str:
     return f"{zlib.crc32(_ENCODER.encode(value)):08x}"
+
+
+def _sent(section: Any) -> Any:
+    return section.part if isinstance(section, Markup) else _with_markup(_plain(section))
+
+
+def _with_markup(part: Any) -> Any:
+    """A part of plain values in which each tree without a component for callbacks is one component."""
+    if isinstance(part, list):
+        return [_with_markup(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if _is_markup(part):
+        return {"namespace": "neurontop", "type": "Markup", "props": {"tree": part}}
+    return {**part, "props": {**part["props"], "children": _with_markup(part["props"].get("children"))}}
+
+
+def _is_markup(part: Any) -> bool:
+    if isinstance(part, list):
+        return all(map(_is_markup, part))
+    if not isinstance(part, dict):
+        return True
+    is_plain = part["namespace"] == "dash_html_components" and "id" not in part["props"]
+    return is_plain and _is_markup(part["props"].get("children"))
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@
   const LISTED_MS = 3000;  // after an end: until a list of the server's has it
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let freshness = null;  // of the run, as last heard
-  let answeredPage = null;  // what was shown when an answer came: it is never hidden again
+  let shownPage = null, answeredPage = null;  // the second was shown when an answer came: it is never hidden again
   let early = null;  // what was heard before the frame was there that shows it
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
   let astraySince = Date.now();  // since when another page is shown than the address says
@@ -54,6 +54,10 @@
   new MutationObserver((changes) => {
     const page = document.getElementById("page"), problem = document.getElementById("problem");
     if (!problem || changes.every(({target}) => target.closest(OWN))) { return; }
+    if (shownPage !== page.firstElementChild) {  // Dash asks for what belongs on a new page
+      shownPage = page.firstElementChild;
+      asking = Date.now();
+    }
     const parts = FILLED.find((one) => page.querySelector(one));
     page.toggleAttribute("data-waiting", parts !== undefined && !problem.hasChildNodes() && page.firstElementChild !== answeredPage && !isFilled(page, parts));
     window.neurontopCharts.reserve();
@@ -110,8 +114,8 @@
     socket = opened;
     heard = Date.now();
     opened.onopen = () => {
-      if (attempts) { returned = Date.now(); }
-      attempts = 0; asking = 0; comeBack();
+      if (attempts) { returned = Date.now(); asking = 0; }  // what was asked before is not answered any more
+      attempts = 0; comeBack();
     };
     opened.onmessage = (event) => { heard = lastMessage = Date.now(); receive(event.data, ""); ask(); };
     opened.onclose = () => {

@@ -272,7 +272,9 @@ def torch_section(view: TorchView | None) -> Any:
     return panel(
         "torch.compile",
         html.P(added_up_words(view.summary)),
-        fact_list([(cache_name(row.cache), cache_words(row)) for row in view.summary.caches]),
+        fact_list([(cache_name(row.cache), cache_words(row)) for row in view.summary.caches])
+        if view.summary.caches
+        else None,
         _frames(_alike(running_first)[:FRAMES_SHOWN]),
         html.H3("Graph breaks") if breaks else None,
         table(("times", "place", "reason"), breaks, caption="Graph breaks", right=(0,)) if breaks else None,

@@ -74,8 +74,7 @@ def layout(_state: dict[str, str]) -> Any:
                         html.Span(id="cores-many", hidden=True),
                         html.H3("Utilization"),
                         chart("cores-busy", "Utilization of all cores over time", 220),
-                    ],
-                    className="many",
+                    ]
                 ),
                 html.H3("Memory"),
                 chart("cores-lines", "Memory of each core over time", 320),

@@ -365,8 +365,9 @@ def _register_nodes(app: Dash, feeds: FeedRegistry) -> None:
         Input("pulse", "data"),
         Input("url", "search"),
         State("live-node", "options"),
+        State("live-node", "value"),
     )
-    async def offered(_pulse: Any, search: str, shown: list[str]) -> Any:
+    async def offered(_pulse: Any, search: str, shown: list[str], shown_choice: str | None) -> Any:
         state = state_of(search)
         try:
             await feeds.opened(state.get("run", ""))
@@ -375,7 +376,11 @@ def _register_nodes(app: Dash, feeds: FeedRegistry) -> None:
         except NeuronTopError:
             nodes = []
         chosen = state.get("node")
-        return no_update if nodes == shown else nodes, chosen, len(nodes) < 2 and not chosen
+        return (
+            no_update if nodes == shown else nodes,
+            no_update if chosen == shown_choice else chosen,
+            len(nodes) < 2 and not chosen,
+        )
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.dashboard.browser import Watched
 from tests.dashboard.picture_inputs import cache
 from tests.dashboard.served import serving
 from tests.dashboard.test_browser_state import hits
-from tests.tui.feeds import START, StillFeed, job, module
+from tests.tui.feeds import START, StillFeed, job, module, steps
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 HEIGHT = "document.getElementById('compile-grid')?.clientHeight"
@@ -95,6 +96,56 @@ def test_the_frame_brings_the_page_that_the_browser_says_it_has_opened(feed: Sti
         assert "x'y" in main_of(f"{own}logs?q=x%27y")
         for other in ("", own[:-4], f"{own}nothing", f"{own}../etc", "http://[", "%00", f"{own}logs/../cache"):
             assert main_of(other) == "None", other
+
+
+def test_a_page_that_waits_for_its_first_answer_asks_no_second_question(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    """Dash drops the answer to what was asked again before it came, and the socket says something each second."""
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        later: list[Any] = []
+        first: list[Any] = []
+
+        def asked(route: Any) -> None:
+            if "live-marks" not in route.request.post_data_json["output"]:
+                route.continue_()
+            elif first:
+                later.append(route)  # not answered
+            else:
+                first.append(route)
+                time.sleep(2.5)  # the socket sends something every second
+                route.continue_()
+
+        seen.page.route("**/_dash-update-component*", asked)
+        seen.page.goto(served.address)
+        seen.until("#live-step", "60", seconds=40)
+        deadline = time.monotonic() + 40
+        while not later and time.monotonic() < deadline:  # what the socket said meanwhile was not forgotten
+            seen.page.wait_for_timeout(50)
+        assert later
+        seen.page.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_change_of_the_run_does_not_make_a_page_choose_its_node_again(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.goto(served.address)
+        seen.until("#live-step", "60")
+        seen.page.wait_for_timeout(1500)  # what follows upon the first answers
+        is_question = "_dash-update-component"
+        seen.page.on(
+            "request",
+            lambda request: asked.append(request.post_data_json["output"]) if is_question in request.url else None,
+        )
+        feed.push(*steps(90)[60:], now=START + 91)
+        seen.until("#live-step", "90")
+        seen.page.wait_for_timeout(500)
+    assert any("live-marks" in output for output in asked)
+    assert [output for output in asked if output.startswith("url.search")] == []
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])

@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-from dash import Patch, html, no_update
+from dash import Patch, dcc, html, no_update
 from hypothesis import given
 from hypothesis import strategies as st
 from plotly.io.json import to_json_plotly
@@ -76,14 +76,34 @@ def test_a_mark_that_no_server_made_gets_the_numbers_whole() -> None:
         assert patch.to_plotly_json()["operations"][0]["operation"] == "Assign"
 
 
+def plain(component: Any) -> Any:
+    return json.loads(to_json_plotly(component))
+
+
+def markup(component: Any) -> Any:
+    """What stands for a component that Dash need not know."""
+    return {"namespace": "neurontop", "type": "Markup", "props": {"tree": plain(component)}}
+
+
 def test_a_marked_part_is_plain_values_and_equal_to_the_component_for_a_browser() -> None:
-    component = html.Div([html.Strong("12 %"), None, {"id": 1.0}], className="card", title="a")
+    component = html.Div([html.Strong("12 %"), None, 1.0], className="card", title="a")
     first, other = marked({"card": component}), marked({"card": html.Div("13 %")})
-    assert first["card"].section == json.loads(to_json_plotly(component))
     (sent,), known = outputs_of(first, {})
-    assert sent is first["card"].section
+    assert sent == markup(component)
+    assert outputs_of({"card": component}, {})[0] == [sent]
     assert outputs_of({"card": component}, known)[0] == [no_update]
-    assert outputs_of(other, known)[0] == [other["card"].section]
+    assert outputs_of(other, known)[0] == [markup(html.Div("13 %"))]
+
+
+def test_only_what_dash_need_not_know_of_a_part_is_markup() -> None:
+    rows = html.Table([html.Tr(html.Td("a")), html.Tr(html.Td("b"))])
+    act = html.Button("Act", id={"type": "act", "key": "a"})
+    part = [html.Div([html.P(["words ", html.Code("c")]), act, rows]), dcc.Link(html.B("x"), href="/"), "text", None]
+    (sent,), _known = outputs_of({"card": part}, {})
+    div, link = plain(part[0]), plain(part[1])
+    div["props"]["children"] = [markup(html.P(["words ", html.Code("c")])), plain(act), markup(rows)]
+    link["props"]["children"] = markup(html.B("x"))
+    assert sent == [div, link, "text", None]
 
 
 def series(*lengths: int, first: int = 0) -> AppendChart:

@@ -332,3 +332,32 @@ def test_the_map_of_a_cache_fills_its_panel_at_every_width(browser: Any, tmp_pat
             seen.page.locator("#cache-treemap").scroll_into_view_if_needed()
             seen.page.wait_for_function(FILLS % TREEMAP_HEIGHT)
         seen.page.close()
+
+
+def test_a_table_of_cards_is_sorted_by_a_line_of_its_heads(browser: Any, tmp_path: Path) -> None:
+    """On a phone, and where a page is enlarged to twice its size."""
+    with serving(full(), tmp_path) as served:
+        seen = Watched(browser, viewport={"width": 390, "height": 844})
+        seen.page.goto(f"{served.address}cores")
+        seen.drawn("#cores-rows", "utilization")
+        seen.page.click("#cores-rows th >> text=utilization")
+        seen.page.wait_for_selector("#cores-rows th[aria-sort] >> text=utilization")
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+        for head in seen.page.locator("#cores-rows th").all():
+            assert head.bounding_box()["x"] + head.bounding_box()["width"] <= 390
+        assert seen.complaints == []
+
+
+@pytest.mark.parametrize("width", [640, 800])
+def test_tiles_fill_their_rows_and_what_folds_a_panel_is_at_its_edge(browser: Any, tmp_path: Path, width: int) -> None:
+    with serving(full(), tmp_path) as served:
+        seen = Watched(browser, viewport={"width": width, "height": 900})
+        seen.page.goto(served.address)
+        seen.drawn("#live-step", "")
+        rights = """(of) => [...document.querySelectorAll(of)].filter((one) => one.offsetParent)
+            .map((one) => Math.round(one.getBoundingClientRect().right))"""
+        edge = seen.page.evaluate(rights, "#page > .grid > .tiles")
+        assert seen.page.evaluate(rights, "#page .tile")[-1:] == edge
+        folds = seen.page.evaluate(rights, "#page .fold")
+        assert len(set(folds)) == (1 if width == 640 else 0)
+        assert seen.complaints == []
