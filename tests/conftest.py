@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from neuron_top.compile.wrapper import scratch
+from tests.inductor_folder import share_trials
 from tests.servers.postgres import postgres_server, postgres_url
 from tests.servers.slurm import SlurmCluster, SlurmMissing, slurm_cluster
 
@@ -24,6 +25,11 @@ settings.load_profile("patient")
 
 # Started in the background (nohup, a CI runner) SIGINT is ignored, and every child inherits that: Ctrl-C tests need it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure() -> None:
+    """The workers, which begin later, are given what is shared."""
+    share_trials()
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

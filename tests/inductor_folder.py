@@ -7,6 +7,7 @@ In a folder without that, PyTorch compiles and loads ten small programs to learn
 from __future__ import annotations
 
 import atexit
+import fcntl
 import functools
 import os
 import shutil
@@ -16,6 +17,8 @@ import tempfile
 from pathlib import Path
 
 _TRY = "from torch._inductor import cpu_vec_isa; cpu_vec_isa.pick_vec_isa()"
+_NAMED = "FOLDER_OF_COMPILER_TRIALS"
+"""The variable that names the folder of the trials to the workers of pytest, so that one tries for all."""
 
 
 def inductor_folder(place: Path) -> Path:
@@ -31,17 +34,31 @@ def programs(folder: Path) -> set[Path]:
     return {path for path in folder.glob("*/*.cpp") if path.name not in trials}
 
 
+def share_trials() -> None:
+    """Name a folder for the trials to this process and all that it starts; the folder goes when this process ends."""
+    if _NAMED not in os.environ:
+        place = tempfile.TemporaryDirectory(prefix="neurontop-tests-inductor-", ignore_cleanup_errors=True)
+        atexit.register(place.cleanup)
+        os.environ[_NAMED] = place.name
+
+
 @functools.cache
 def _tried() -> Path:
-    """The folder that others are copied from, made once by each process of pytest; empty where there is no PyTorch."""
-    place = tempfile.TemporaryDirectory(prefix="neurontop-tests-inductor-", ignore_cleanup_errors=True)
-    atexit.register(place.cleanup)
-    folder = Path(place.name)
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("TORCHINDUCTOR")}
-    subprocess.run(
-        [sys.executable, "-c", _TRY],
-        env=environ | {"TORCHINDUCTOR_CACHE_DIR": str(folder)},
-        capture_output=True,
-        check=False,
-    )
+    """The folder that others are copied from, filled by the first of the processes that share it; empty where there is
+    no PyTorch."""
+    share_trials()
+    place = Path(os.environ[_NAMED])
+    folder, done = place / "trials", place / "done"
+    folder.mkdir(exist_ok=True)
+    with open(place / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            environ = {name: value for name, value in os.environ.items() if not name.startswith("TORCHINDUCTOR")}
+            subprocess.run(
+                [sys.executable, "-c", _TRY],
+                env=environ | {"TORCHINDUCTOR_CACHE_DIR": str(folder)},
+                capture_output=True,
+                check=False,
+            )
+            done.touch()
     return folder

@@ -17,9 +17,17 @@ SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def _chromium() -> Iterator[Any]:
     with chromium() as started:
         yield started
+
+
+@pytest.fixture
+def browser(_chromium: Any) -> Iterator[Any]:
+    """A browser whose pages are closed after each test: those that stay open look for their server again and again."""
+    yield _chromium
+    for context in _chromium.contexts:
+        context.close()
 
 
 @pytest.fixture

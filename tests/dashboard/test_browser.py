@@ -34,6 +34,13 @@ def open_page(browser: Any, address: str, **options: Any) -> Watched:
     return watched
 
 
+def turn_to(seen: Watched, page: str) -> None:
+    """Another page by its link in the head, which does not load what all pages share once more."""
+    link = f"to-{page or 'live'}"
+    seen.page.click(f"#{link}")
+    seen.page.wait_for_function("p => document.querySelector('.top nav a[aria-current]')?.id === p", arg=link)
+
+
 def test_values_move_without_asking_and_zoom_and_choice_stay(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
     with serving(feed, tmp_path) as served:
         seen = open_page(browser, f"{served.address}?core=trn1/neuron/3")
@@ -62,10 +69,7 @@ def test_every_page_opens_without_a_complaint_and_no_text_becomes_markup(
     with serving(feed, tmp_path) as served:
         seen = open_page(browser, served.address)
         for page, drawn in PAGES.items():
-            seen.page.click(f"#to-{page or 'live'}")
-            seen.page.wait_for_function(
-                "p => document.querySelector('.top nav a[aria-current]')?.id === p", arg=f"to-{page or 'live'}"
-            )
+            turn_to(seen, page)
             seen.drawn(*drawn)
             assert seen.page.evaluate("document.querySelectorAll('#page img, #page script').length") == 0, page
             assert seen.page.evaluate(OTHER_TRACES) == [], page
@@ -192,8 +196,9 @@ def test_axe_finds_nothing_on_any_page(browser: Any, feed: StillFeed, tmp_path: 
     found: dict[str, list[str]] = {}
     with serving(feed, tmp_path) as served:
         options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}, "bypass_csp": True}
+        seen = open_page(browser, served.address, **options)
         for page, drawn in PAGES.items():
-            seen = open_page(browser, f"{served.address}{page}", **options)
+            turn_to(seen, page)
             seen.drawn(*drawn)
             seen.page.wait_for_function(LISTS_ARE_NAMED)
             results = axe.Axe().run(seen.page)
@@ -204,7 +209,6 @@ def test_axe_finds_nothing_on_any_page(browser: Any, feed: StillFeed, tmp_path: 
                 if not any(part in node["html"] for part in DASH_OWN)
             ]
             assert seen.page.evaluate("document.documentElement.scrollWidth") <= width, f"{page} scrolls sideways"
-            seen.page.close()
     assert found == {page: [] for page in PAGES}
 
 
