@@ -151,9 +151,11 @@ class _Notifier:
         import urllib.request
         from http.client import HTTPException
 
+        from neuron_top.http_refusals import NoRedirects  # urllib would send a GET without the alert to the new address
+
         request = urllib.request.Request(address, document, {"content-type": "application/json"})  # noqa: S310 (checked)
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
+            with urllib.request.build_opener(NoRedirects).open(request, timeout=PATIENCE_SECONDS) as answer:
                 answer.read(1)
         except (OSError, ValueError, HTTPException) as problem:
             # For many services the address is a secret, so it is never shown.

@@ -43,7 +43,16 @@ def posted() -> Iterator[tuple[str, list[Any]]]:
     documents: list[Any] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+
         def do_POST(self) -> None:
+            if self.path == "/moved":
+                self.send_response(302)
+                self.send_header("location", "/hook/secret")
+                self.end_headers()
+                return
             documents.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
             self.send_response(200)
             self.end_headers()
@@ -136,6 +145,17 @@ def test_a_webhook_that_answers_no_http_is_reported_and_the_next_alert_is_sent(t
             pass
     assert len(warned) == 1
     assert "webhook_" in warned[0]
+
+
+def test_a_webhook_that_sends_elsewhere_has_not_taken_the_alert(posted: tuple[str, list[Any]]) -> None:
+    address, documents = posted
+    warned: list[str] = []
+    feed: Any = StillFeed(failed())
+    with notifying(lambda: feed, Settings(webhook_error=address.replace("/hook/secret", "/moved")), warned.append):
+        pass
+    assert documents == []
+    assert len(warned) == 1
+    assert "302" in warned[0]
 
 
 def answer_nonsense(server: socket.socket) -> None:
