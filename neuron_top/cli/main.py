@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from neuron_top.cli.command import Command
 from neuron_top.cli.output import HelpFormatter, Parser, fill_closed_streams, log_stderr, prepare_streams
@@ -137,9 +138,7 @@ def _dispatch(arguments: list[str]) -> int:
         arguments = ["watch", *arguments]
     command = next((row for row in COMMANDS if row.name == arguments[0]), None)
     if command is None:
-        from neuron_top.cli.usage_hints import no_first_command  # only where something is wrong
-
-        overview_parser().error(no_first_command(arguments[0], [row.name for row in COMMANDS]))
+        _refuse(arguments[0])
     module = importlib.import_module(f"neuron_top.cli.{command.module}")
     parser = Parser(
         prog=f"neurontop {command.name}",
@@ -149,6 +148,16 @@ def _dispatch(arguments: list[str]) -> int:
     module.configure(parser)
     result = module.execute(parser.parse_args(arguments[1:]))
     return int(result)
+
+
+def _refuse(given: str) -> NoReturn:
+    """End for a word that names no command."""
+    from neuron_top.cli import cache_commands, fleet_commands  # only where something is wrong
+    from neuron_top.cli.usage_hints import no_first_command
+
+    groups = {"cache": cache_commands.SUBCOMMANDS, "fleet": fleet_commands.SUBCOMMANDS}
+    of_groups = [f"{group} {row.name}" for group, rows in groups.items() for row in rows]
+    overview_parser().error(no_first_command(given, [row.name for row in COMMANDS], of_groups))
 
 
 def _check_options(arguments: Sequence[str]) -> None:

@@ -8,12 +8,10 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from neuron_top.cli import cache_commands, fleet_commands
 from neuron_top.suggestions import did_you_mean
 
 _NO_CHOICE = re.compile(r"argument (?P<argument>\S+): invalid choice: '(?P<given>[^']*)'")
 _NO_OPTION = re.compile(r"unrecognized arguments: (?P<given>-[^\s=]+)")
-_GROUPS = {"cache": cache_commands.SUBCOMMANDS, "fleet": fleet_commands.SUBCOMMANDS}
 _NO_COMMAND = "the following arguments are required: COMMAND"
 
 
@@ -42,11 +40,11 @@ def no_command(given: str, commands: Sequence[str]) -> str:
     return f"no command {given!r}{did_you_mean(given, commands)}; commands: {', '.join(commands)}"
 
 
-def no_first_command(given: str, commands: Sequence[str]) -> str:
-    """As `no_command`, for the word after `neurontop`: it may be a log or a cache to watch."""
+def no_first_command(given: str, commands: Sequence[str], of_groups: Sequence[str]) -> str:
+    """As `no_command`, for the word after `neurontop`: it may be a log or a cache to watch, or a command of a group
+    that was left out (`ls`, of which `of_groups` has `cache ls`)."""
     if os.path.lexists(given):
         return f"no command {given!r}; to watch the file or folder of that name: neurontop watch {shlex.quote(given)}"
-    of_groups = [f"{group} {row.name}" for group, rows in _GROUPS.items() for row in rows]
     of_group = next((f" (did you mean {name!r}?)" for name in of_groups if name.split()[1] == given), "")
     meant = of_group or did_you_mean(given, [*commands, "--help", "--version"])
     return f"no command {given!r}{meant}; commands: {', '.join(commands)}"

@@ -185,7 +185,7 @@ def test_each_odd_log_counts_what_is_in_it(tmp_path: Path, thing: str) -> None:
 @pytest.mark.parametrize(("thing", "command"), _some(list(bad_input.EMPTY), list(LOGS)))
 def test_what_is_empty_is_no_failure_of_ours(tmp_path: Path, thing: str, command: str) -> None:
     ended, log = _read(tmp_path, bad_input.EMPTY[thing], command)
-    expected = {"telemetry": (1,), "explain": (3,)}.get(command, (0,))
+    expected = {"telemetry": (1,), "check": (1,), "explain": (3,)}.get(command, (0,))
     _judge(ended, str(log) if command == "telemetry" else "", statuses=expected)
 
 
