@@ -46,13 +46,14 @@ class ErrorStacks(OpenReport):
             return False, None
         self._left -= 1
         line = _LINE.match(statement.text)
-        is_part = line is not None or _WITHOUT_REASON.match(statement.text) is not None
+        says_no_reason = _WITHOUT_REASON.match(statement.text) is not None
+        is_part = line is not None or says_no_reason
         self._others = 0 if is_part else self._others + 1
         if self._others > _OTHERS_BETWEEN or self._left <= 0:
             self._finding = None
         if not is_part:
             return False, None
-        if line is None or _WITHOUT_REASON.match(statement.text) or not (line["mpich"] or line["hdf5"] or "").strip():
+        if line is None or says_no_reason or not (line["mpich"] or line["hdf5"] or "").strip():
             return True, None
         move(finding, statement)
         if finding.weight is Weight.CASCADE:
